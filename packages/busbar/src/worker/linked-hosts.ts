@@ -42,6 +42,7 @@ export class LinkedHosts implements WorkerHosts {
   readonly #remote: RemoteHosts
   readonly #links: ExportedLinks
   readonly #cluster: WorkerCluster | undefined
+  readonly #outbox: Outbox
   readonly #reports: NodeJS.Timeout | undefined
   #identity: Identity | undefined
 
@@ -59,7 +60,8 @@ export class LinkedHosts implements WorkerHosts {
     this.#links = new ExportedLinks({ mesh, answer, loadOf, useOf: useOfApps(init) })
     this.#cluster = this.#openCluster(parts, log)
     parts.events.cluster = this.#cluster?.events
-    if (remotes.length > 0) this.#reports = setInterval(() => this.#report(outbox), reportInterval).unref()
+    this.#outbox = outbox
+    if (remotes.length > 0) this.#reports = setInterval(() => this.#report(), reportInterval).unref()
     if (config === undefined) return
     const services = servicesOf(app)
     this.exported = new ExportListener({ links: this.#links, config, app: name, version, services, identity, log })
@@ -68,11 +70,16 @@ export class LinkedHosts implements WorkerHosts {
   /** Resolves when every host was dialled once, or a while has passed. */
   async dialled(): Promise<void> {
     await Promise.all([this.#remote.tried(dialTime), this.#cluster?.tried(dialTime)])
+    // A moment later the app is ready, and shows what it can call.
+    if (this.#reports !== undefined) this.#report()
   }
 
-  /** The worker takes part in what the app serves from now on. */
-  announced(): void {
-    this.#cluster?.accept()
+  /**
+   * The worker takes part in what the app serves from now on. Resolves when other apps can call it,
+   * or a while has passed.
+   */
+  async announced(): Promise<void> {
+    await this.#cluster?.accept(dialTime)
   }
 
   setIdentity(identity: Identity): void {
@@ -97,8 +104,8 @@ export class LinkedHosts implements WorkerHosts {
   }
 
   /** Reports the hosts: the supervisor shows them, and readiness depends on them. */
-  #report(outbox: Outbox): void {
-    outbox.post({ type: 'hosts', hosts: this.#remote.connections.map(({ report }) => report) })
+  #report(): void {
+    this.#outbox.post({ type: 'hosts', hosts: this.#remote.connections.map(({ report }) => report) })
   }
 
   /** Undefined without a cluster. Every worker may publish events. */

@@ -99,7 +99,7 @@ function handleOrder(worker: WorkerApp, order: Exclude<Order, { type: 'stop' }>,
     case 'services':
       return worker.updateServices(order)
     case 'announced':
-      return worker.announced(order.slowStart)
+      return void worker.announced(order.slowStart)
     case 'share':
       return worker.shareConnections()
     case 'readiness':

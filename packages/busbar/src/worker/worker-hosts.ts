@@ -9,8 +9,10 @@ export interface WorkerHosts {
   readonly exported: ExportListener | undefined
   /** Resolves when every host was dialled once, or a while has passed. */
   dialled(): Promise<void>
-  /** The worker takes part in what the app serves from now on. */
-  announced(): void
+  /**
+   * The worker takes part in what the app serves from now on. Resolves when other apps can call it.
+   */
+  announced(): Promise<void>
   setIdentity(identity: Identity): void
   /** Waits until other apps call elsewhere, for at most `timeout` milliseconds. */
   drain(timeout: number, appStops: boolean): Promise<void>
@@ -25,7 +27,7 @@ export interface WorkerHosts {
 export const noHosts: WorkerHosts = {
   exported: undefined,
   dialled: async () => {},
-  announced: () => {},
+  announced: async () => {},
   setIdentity: () => {},
   drain: async () => {},
   close: async () => {},

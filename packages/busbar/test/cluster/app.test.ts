@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { listRuns } from '../../src/cli/admin/find-runs.ts'
 import type { AppStatus } from '../../src/observe/app-status.ts'
 import { BusbarProcess, type Ended } from '../support/app/busbar-process.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
@@ -82,6 +83,17 @@ describe('apps of a cluster', { skip: withoutNats }, () => {
     assert.equal(live.code, 0, live.stdout + live.stderr)
     assert.match(live.stdout, /cluster shop/)
     assert.ok(!`${ps.stdout}${live.stdout}${near.stdout}`.includes('secret-of-nats'))
+  })
+
+  it('are known to ps and to check --live as soon as they can be called', async () => {
+    const services = { web: `${programs}/asker`, keeper: { remote: 'cluster' } }
+    await using early = start('early', { gateway: { port: 0, entry: 'web' }, services })
+    const own = (await early.url()).replace(/\/$/, '')
+    assert.equal(await (await fetch(`${own}/who`)).json(), 'first')
+    const { runs } = await listRuns(env)
+    assert.equal(runs.find(({ status: { app } }) => app.name === 'early')?.status.remotes[0]?.reachable, true)
+    const live = await BusbarProcess.run(['check', '--live', folder.at('early')], { env })
+    assert.equal(live.code, 0, live.stdout + live.stderr)
   })
 
   it('get an error for a call and a stream whose host is killed, and go on with the next host', async () => {

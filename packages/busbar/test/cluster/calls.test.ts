@@ -57,6 +57,24 @@ describe('a typed service of the cluster', { skip: withoutNats }, () => {
     assert.ok(counts[0]! * 2 < counts[1]!, `${counts[0]} of 80 calls went to the slow host`)
   })
 
+  it('has a worker that takes links when it says so', async () => {
+    const tool = await nats.connect()
+    await using host = await ClusterShop.start(new Shop('far'), nats.config(), undefined, false)
+    await host.accept()
+    // Rejects if nobody is there. A request without a hello is answered, too.
+    await tool.request(`busbar.test.dial.${host.host}`)
+    await tool.close()
+  })
+
+  it('is linked without a warning if its host announces itself a moment before it takes links', async () => {
+    await using host = await ClusterShop.start(new Shop('far'), nats.config(), undefined, false)
+    const opening = ClusterCaller.open(nats.config())
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    await host.accept()
+    await using caller = await opening
+    assert.deepEqual(caller.log, [])
+  })
+
   it('is found when its host comes later, and left when it stops', async () => {
     const calls = ClusterCaller.open(nats.config())
     await using first = await ClusterShop.start(new Shop('first'), nats.config())

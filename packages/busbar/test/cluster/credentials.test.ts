@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { createUser } from '@nats-io/nkeys'
 import { type CertificatePair, makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
+import { safe } from '../../src/contract/client-entry.ts'
 import type { ClusterConfig } from '../../src/shared/hosts.ts'
 import { Shop } from '../hosts/support/shop.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
@@ -69,6 +70,25 @@ describe('a connection to NATS', { skip: withoutNats }, () => {
     await refused(nats.config({ credentials: '/nowhere/app.creds' }), /cannot be reached: .*\/nowhere\/app\.creds/)
   })
 
+  it('says that the server refuses it, if that is so only after an outage', async () => {
+    const settings = (password: string): string => `authorization: { user: "shop", password: "${password}" }`
+    await using nats = await NatsServer.start(settings('first'))
+    const config = nats.config({ user: 'shop', password: 'first' })
+    const own = new Shop('far')
+    await using _ = await ClusterShop.start(own, config)
+    await using caller = await ClusterCaller.open(config)
+    const says = async (log: readonly string[], text: RegExp): Promise<void> =>
+      await pollUntil(
+        () => log.some((line) => text.test(line)),
+        () => log,
+      )
+    await nats.restart(settings('second'))
+    for (const log of [own.log, caller.log]) await says(log, /cannot be reached: .*Authorization/i)
+    assert.match((await safe(caller.shop.write(1)))[0]?.message ?? '', /cannot be reached: .*Authorization/i)
+    await nats.restart(settings('first'))
+    for (const log of [own.log, caller.log]) await says(log, /is connected again/)
+  })
+
   it('goes on with other subjects if the server does not permit one', async () => {
     const permissions = '{ publish: ["busbar.test.>"], subscribe: ["busbar.test.>"] }'
     const users = `authorization: { users: [{ user: "shop", password: "p", permissions: ${permissions} }] }`
@@ -111,8 +131,9 @@ describe('a connection to NATS over TLS', { skip: withoutNats }, () => {
 
   it('is not opened to a server of another CA, or without one', async () => {
     await using nats = await start('server', ['127.0.0.1'])
-    await refused(nats.config({ tls: { ca: folder.at('other-ca.pem') } }), /cannot be reached: .*(certificate|issuer)/)
-    await refused(nats.config({ tls: {} }), /cannot be reached: .*certificate/)
+    const untrusted = /cannot be reached: its certificate is not of a CA .*\(cluster\.tls\.ca\)(?!.*use-system-ca)/
+    await refused(nats.config({ tls: { ca: folder.at('other-ca.pem') } }), untrusted)
+    await refused(nats.config({ tls: {} }), untrusted)
   })
 
   it('is not opened to a server whose certificate has another name, or has expired', async () => {
@@ -131,6 +152,14 @@ describe('a connection to NATS over TLS', { skip: withoutNats }, () => {
     await using nats = await start('server', ['127.0.0.1'], `, ca_file: "${folder.at('ca.pem')}", verify: true`)
     const own = await files('app', ['127.0.0.1'])
     await calls(nats.config({ tls: { ca: folder.at('ca.pem'), ...own } }))
-    await refused(nats.config({ tls: { ca: folder.at('ca.pem') } }), /cannot be reached|has closed the connection/)
+    // The rest of the line has no address of a thread and no line of C.
+    const refusal =
+      /cannot be reached: it refuses this app's certificate, or needs one \(cluster\.tls\.cert\): [\w/ ]+;/
+    await refused(nats.config({ tls: { ca: folder.at('ca.pem') } }), refusal)
+    const foreign = await files('foreign', ['127.0.0.1'], otherCa)
+    await refused(nats.config({ tls: { ca: folder.at('ca.pem'), ...foreign } }), refusal)
+    const mixed = { cert: own.cert, key: foreign.key }
+    const mismatch = /cannot be reached: the key of this app does not belong to its certificate \(cluster\.tls\.cert\)/
+    await refused(nats.config({ tls: { ca: folder.at('ca.pem'), ...mixed } }), mismatch)
   })
 })

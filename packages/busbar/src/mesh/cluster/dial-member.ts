@@ -16,16 +16,29 @@ export interface DialMemberOptions {
   /** The name of this app. */
   readonly app: string
   readonly signal: AbortSignal
+  /** Whether the host has announced itself a moment ago. */
+  readonly isFresh: () => boolean
 }
+
+/** The name of the client's error for a subject that nobody has subscribed to. */
+const noResponders = 'NoResponders'
+
+type Answer = Awaited<ReturnType<NatsConnection['request']>>
+
+/**
+ * A host may announce itself a moment before NATS knows that its workers take links. Milliseconds
+ * until it is asked again, and how often.
+ */
+const [askAgain, repeats] = [100, 5]
 
 /** Asks a host for a link. Rejects with LINK_LOST if none of its workers accepts. */
 export async function dialMember(options: DialMemberOptions): Promise<HandshakeResult<HostHello>> {
-  const { connection, subjects, ends, host, app, signal } = options
+  const { ends, app, signal } = options
   const greeting = callerGreeting(app)
   const end = ends.create()
   try {
     const request = encodeDial({ hello: greeting.own.text, end: end.address, maxMessage: ends.maxMessage })
-    const answer = await connection.request(subjects.dial(host), request, { timeout: helloTimeout })
+    const answer = await ask(request, options)
     const dial = readDial(answer.string())
     const peer = greeting.read({ text: dial.hello, bytes: [] })
     if (dial.end === '') throw new Error('refuses links')
@@ -38,9 +51,28 @@ export async function dialMember(options: DialMemberOptions): Promise<HandshakeR
   }
 }
 
+async function ask(request: string, options: DialMemberOptions): Promise<Answer> {
+  const { connection, subjects, host, signal, isFresh } = options
+  for (let failures = 0; ; failures++) {
+    try {
+      return await connection.request(subjects.dial(host), request, { timeout: helloTimeout })
+    } catch (error) {
+      const mayAnswer = nameOf(error as Error) === noResponders && !signal.aborted && isFresh()
+      if (!mayAnswer || failures === repeats) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, askAgain).unref())
+  }
+}
+
 /** The client's errors have names, and messages for its developers. */
-function explain({ name, message }: Error): string {
-  if (name === 'NoRespondersError') return 'none of its workers accepts links'
+function explain(error: Error): string {
+  const name = nameOf(error)
+  if (name === noResponders) return 'none of its workers accepts links'
   if (name === 'TimeoutError') return `no answer within ${helloTimeout / 1000} s`
-  return message
+  return error.message
+}
+
+/** The client wraps the error that says why a request has failed. */
+function nameOf({ name, cause }: Error): string {
+  return name === 'RequestError' && cause instanceof Error ? cause.name : name
 }

@@ -9,6 +9,8 @@ import type { LinkEnds } from './link-ends.ts'
 const rollTime = 500
 /** Checks per `memberTimeout`. A time in which this thread is blocked counts as at most one. */
 const checks = 4
+/** Milliseconds after an announcement in which its host may not take links yet. */
+const freshTime = 2_000
 /** Hosts of one cluster that this worker keeps. Others are ignored. */
 const maxMembers = 10_000
 
@@ -29,6 +31,8 @@ interface Member {
   readonly services: readonly string[]
   /** The checks at which nothing had been heard of it since the one before. */
   silentChecks: number
+  /** When it was heard last. */
+  readonly heardAt: number
 }
 
 interface Session {
@@ -98,7 +102,7 @@ export class ClusterMembers {
     if (known !== undefined && !isSame(known.services, services)) this.#remove(host)
     if (!this.#members.has(host) && this.#members.size >= maxMembers) return
     const name = memberName(announcement)
-    this.#members.set(host, { name, services, silentChecks: 0 })
+    this.#members.set(host, { name, services, silentChecks: 0, heardAt: performance.now() })
     this.#dial(host, name, services)
     // From now on, a start waits only for the dials that have begun.
     this.#answered.resolve()
@@ -106,8 +110,9 @@ export class ClusterMembers {
 
   #dial(host: string, name: string, services: readonly string[]): void {
     const { app, subjects, hosts } = this.#parts
+    const isFresh = (): boolean => performance.now() - (this.#members.get(host)?.heardAt ?? -Infinity) < freshTime
     const dial = async (signal: AbortSignal): ReturnType<typeof dialMember> =>
-      await dialMember({ ...(await this.#nextSession(signal)), subjects, host, app, signal })
+      await dialMember({ ...(await this.#nextSession(signal)), subjects, host, app, signal, isFresh })
     const dialling = hosts.add({ name, services, dial })
     this.#dials.add(dialling)
     void dialling.finally(() => this.#dials.delete(dialling))

@@ -68,10 +68,14 @@ export class WorkerCluster {
     if (this.#members !== undefined) await settlesWithin(limit, [this.#membersTried(this.#members)])
   }
 
-  /** Takes links and events from now on. */
-  accept(): void {
+  /**
+   * Takes links and events from now on. Resolves when NATS knows that, when it cannot be reached,
+   * or after `limit` milliseconds.
+   */
+  async accept(limit: number): Promise<void> {
     this.#acceptor?.accept()
     this.events?.accept()
+    await settlesWithin(limit, [this.#connection.sent()])
   }
 
   /** Takes no more links. */

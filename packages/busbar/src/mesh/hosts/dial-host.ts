@@ -1,9 +1,11 @@
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { checkServerIdentity, connect as connectTls, type TLSSocket } from 'node:tls'
 import { BusbarError } from '../../contract/errors.ts'
 import type { HostAddress, Identity } from '../../shared/hosts.ts'
 import { startRunningTimeout } from '../../shared/running-timeout.ts'
+import { tlsFault } from '../../shared/tls-fault.ts'
 import type { IncompletePackets } from '../transports/incomplete-packets.ts'
 import { greet, type HandshakeResult } from '../transports/socket.ts'
 import { callerGreeting, type HostHello } from './host-hello.ts'
@@ -34,7 +36,10 @@ export async function dialHost(options: DialOptions): Promise<HandshakeResult<Ho
   signal.addEventListener('abort', abort)
   try {
     await opened(socket, options.address.protocol === 'tls' ? 'secureConnect' : 'connect', signal)
-    return await greet(socket, true, callerGreeting(app), incomplete)
+    const wasRefused = watchRefusal(socket)
+    return await greet(socket, true, callerGreeting(app), incomplete).catch((error: Error) => {
+      throw options.address.protocol === 'tls' && wasRefused() ? refusal(options.identity!, error) : error
+    })
   } finally {
     signal.removeEventListener('abort', abort)
   }
@@ -62,6 +67,28 @@ function openTls({ ip, address: { host, port }, identity, peers }: DialOptions):
   return socket.setNoDelay(true)
 }
 
+/**
+ * The other end checks this app's certificate when the handshake is over for this app. Returns
+ * whether it has ended the connection without a word.
+ */
+function watchRefusal(socket: Socket): () => boolean {
+  let hasSaid = false
+  let hasEnded = false
+  socket.once('data', () => (hasSaid = true))
+  for (const event of ['end', 'error']) socket.once(event, () => (hasEnded = true))
+  return () => hasEnded && !hasSaid
+}
+
+function refusal({ cert }: Identity, cause: Error): BusbarError {
+  const { validToDate } = new X509Certificate(cert)
+  const message =
+    validToDate.getTime() < Date.now()
+      ? `this app's certificate (identity.cert) has expired at ${validToDate.toISOString()}, and the other end refuses it`
+      : "the other end has closed the connection after the TLS handshake: it has probably refused this app's certificate " +
+        '(identity.cert), and its log says why'
+  return new BusbarError('LINK_LOST', { message, cause })
+}
+
 /** A socket that is destroyed without an error emits none. */
 async function opened(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<void> {
   const late = (): void => void socket.destroy(new Error(`no answer within ${connectTimeout / 1000} s`))
@@ -70,19 +97,18 @@ async function opened(socket: Socket, event: 'connect' | 'secureConnect', signal
     await once(socket, event, { signal })
   } catch (cause) {
     socket.destroy()
-    throw new BusbarError('LINK_LOST', { message: explain(cause as DialError), cause })
+    throw new BusbarError('LINK_LOST', { message: explain(cause as NodeJS.ErrnoException), cause })
   } finally {
     clearLate()
   }
 }
 
-/** `reason`: of errors of OpenSSL, whose messages have the address of a thread and a line of C. */
-type DialError = NodeJS.ErrnoException & { readonly reason?: string }
+const tlsNames = { ca: 'identity.ca', cert: 'identity.cert' }
 
-function explain({ code, message, reason }: DialError): string {
-  if (code?.startsWith('ERR_SSL_') === true)
-    return `the TLS handshake failed: ${reason ?? 'OpenSSL gave no reason'} (${code})`
+function explain(error: NodeJS.ErrnoException): string {
+  const { code, message } = error
   // The message says what is wrong with a certificate. If a connection is refused, only the code
   // does.
-  return code === undefined || code.startsWith('ERR_') || message.includes('certificate') ? message : code
+  const other = code === undefined || code.startsWith('ERR_') || message.includes('certificate') ? message : code
+  return tlsFault(error, tlsNames) ?? other
 }

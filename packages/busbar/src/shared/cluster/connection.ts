@@ -4,6 +4,7 @@ import type * as Nats from '@nats-io/transport-node'
 import type { Auth, ConnectionOptions, NatsConnection } from '@nats-io/transport-node'
 import { backoff } from '../backoff.ts'
 import type { ClusterConfig } from '../hosts.ts'
+import { tlsFault } from '../tls-fault.ts'
 import { subjectsOf } from './subjects.ts'
 
 export type { NatsConnection }
@@ -39,6 +40,8 @@ export class ClusterConnection {
   readonly #ended: Promise<void>
   #connection: NatsConnection | undefined
   #fault = 'is being connected'
+  /** The fault that was logged last since there was a connection. */
+  #logged: string | undefined
   #isClosed = false
   #wake: () => void = () => {}
 
@@ -60,6 +63,14 @@ export class ClusterConnection {
   /** Resolves when a server was dialled once, with or without success. */
   get tried(): Promise<void> {
     return this.#firstTry.promise
+  }
+
+  /**
+   * Resolves when a server has read what was sent until it was connected, or cannot be reached.
+   */
+  async sent(): Promise<void> {
+    await this.tried
+    await this.#connection?.flush().catch(() => {})
   }
 
   /** Sends what is buffered, and resolves when nothing is open any more. */
@@ -86,9 +97,9 @@ export class ClusterConnection {
         await this.#connect(failures > 0)
         failures = 0
         if (this.#isClosed) return
-        this.#report('has closed the connection, or is cut off')
+        this.#fails('has closed the connection, or is cut off')
       } catch (error) {
-        if (failures === 0) this.#report(`cannot be reached: ${describe(error)}`)
+        this.#fails(`cannot be reached: ${(error as Error).message}`)
       }
       this.#firstTry.resolve()
       await this.#pause(backoff(failures++))
@@ -101,6 +112,7 @@ export class ClusterConnection {
     const connection = await this.#dial()
     if (this.#isClosed) return await connection.close()
     this.#connection = connection
+    this.#logged = undefined
     if (wasLost) log('info', `NATS at ${this.#servers} is connected again`)
     void this.#watch(connection)
     opened(connection)
@@ -110,20 +122,22 @@ export class ClusterConnection {
     lost()
   }
 
-  /** The first server that accepts, in random order. Rejects with what the last one says. */
+  /** The first server that accepts, in random order. Rejects with what each of them says. */
   async #dial(): Promise<NatsConnection> {
     const { config } = this.#parts
     const client = createRequire(config.client)(config.client) as Client
-    let fault: unknown
+    const faults = new Map<string, string>()
     for (const server of shuffled(config.servers)) {
       if (this.#isClosed) break
       try {
         return await client.connect(optionsOf(this.#parts, server, client))
       } catch (error) {
-        fault = error
+        faults.set(server, describe(error))
       }
     }
-    throw fault ?? new Error('is not dialled any more')
+    // In the order of the config: the same faults are not logged again because of another order.
+    const said = new Set(config.servers.flatMap((server) => faults.get(server) ?? []))
+    throw new Error(said.size === 0 ? 'is not dialled any more' : [...said].join('; '))
   }
 
   /** Logs what the server refuses. It reports that later, without naming the request. */
@@ -136,9 +150,12 @@ export class ClusterConnection {
     }
   }
 
-  #report(fault: string): void {
+  /** Logs a reason once, and the next one if it is another: a password may change meanwhile. */
+  #fails(fault: string): void {
     this.#fault = fault
-    if (!this.#isClosed) this.#parts.log('warn', `NATS at ${this.#servers} ${fault}; it is dialled until it answers`)
+    if (this.#isClosed || this.#logged === fault) return
+    this.#logged = fault
+    this.#parts.log('warn', `NATS at ${this.#servers} ${fault}; it is dialled until it answers`)
   }
 
   async #pause(duration: number): Promise<void> {
@@ -215,7 +232,11 @@ function shuffled<T>(list: readonly T[]): T[] {
     .map(({ value }) => value)
 }
 
+const tlsNames = { ca: 'cluster.tls.ca', cert: 'cluster.tls.cert' }
+
 function describe(error: unknown): string {
+  const tls = tlsFault(error, tlsNames)
+  if (tls !== undefined) return tls
   const { code, message } = error as NodeJS.ErrnoException
   return message === '' || message === undefined ? String(code ?? error) : message
 }

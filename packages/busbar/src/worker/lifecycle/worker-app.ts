@@ -113,15 +113,15 @@ export class WorkerApp {
     this.#listeners = new Listeners(this.#connectionSinks(), cells, attachments['batch-writes'])
     if (init.app.accept === 'reusePort') this.#reusePort = await this.#openReusePort(this.#listeners)
     this.#joinEntrance = await this.#openEntrance()
-    if (!init.isHeld) this.announced()
+    if (!init.isHeld) await this.announced()
     return services.map(({ name }) => this.#hosted.get(name)!.report)
   }
 
   /** The worker takes part in what the app serves from now on. */
-  announced(slowStart?: SlowStartSpec): void {
+  async announced(slowStart?: SlowStartSpec): Promise<void> {
     this.#entrance ??= this.#joinEntrance?.()
     if (slowStart !== undefined) this.#entrance?.startSlowly(slowStart.window)
-    this.hosts.announced()
+    await this.hosts.announced()
   }
 
   /** Undefined for a worker that gets no requests from the native entrance. */

@@ -22,15 +22,17 @@ const stopped = { code: 'SERVICE_UNAVAILABLE', message: 'it has stopped' } as co
 export class ClusterShop implements AsyncDisposable {
   readonly shop: Shop
   readonly links: ExportedLinks
+  /** Its id in the cluster. */
+  readonly host = randomBytes(8).toString('hex')
   readonly #cluster: WorkerCluster
   readonly #app: AppCluster
   readonly #close: () => Promise<void>
 
-  private constructor(own: Shop, links: ExportedLinks, config: ClusterConfig) {
+  private constructor(own: Shop, links: ExportedLinks, config: ClusterConfig, accepts: boolean) {
     this.shop = own
     this.links = links
     const { name } = own
-    const host = randomBytes(8).toString('hex')
+    const { host } = this
     const log = (_: unknown, line: string): unknown => own.log.push(line)
     const hosts = remoteHosts(new Router([]), (line) => own.log.push(line))
     const offers = { links, services: [{ name: 'shop', typed: true }] }
@@ -40,12 +42,18 @@ export class ClusterShop implements AsyncDisposable {
     const parts = { app: () => app as unknown as App, slots: { current: [] }, status: () => status, host, log }
     this.#app = new AppCluster(parts)
     this.#close = this.#app.open()
-    this.#cluster.accept()
+    if (accepts) void this.accept()
     this.#app.entered('running')
   }
 
-  static async start(own: Shop, config: ClusterConfig, keepAlive?: number): Promise<ClusterShop> {
-    return new ClusterShop(own, await own.openLinks(keepAlive), config)
+  /** `accepts`: false if it announces itself, and its worker takes no links before `accept`. */
+  static async start(own: Shop, config: ClusterConfig, keepAlive?: number, accepts = true): Promise<ClusterShop> {
+    return new ClusterShop(own, await own.openLinks(keepAlive), config, accepts)
+  }
+
+  /** Its worker takes links from now on. Resolves when NATS knows that. */
+  async accept(): Promise<void> {
+    await this.#cluster.accept(5_000)
   }
 
   /** As when its app stops: callers go elsewhere, and what they have asked is answered. */

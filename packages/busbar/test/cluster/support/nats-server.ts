@@ -87,6 +87,13 @@ export class NatsServer implements AsyncDisposable {
     await promise
   }
 
+  /** With other lines in its config. */
+  async restart(settings: string): Promise<void> {
+    await this.kill()
+    this.#settings = settings
+    await this.start()
+  }
+
   /** Cuts it off from everybody: all see open connections on which nothing comes. */
   freeze(): void {
     this.#process!.kill('SIGSTOP')
