@@ -3,6 +3,7 @@ import type { ProtoService } from '../../config/contracts/load-contracts.ts'
 import { fullServiceName } from '../../contract/protobuf/model.ts'
 import { Codecs } from '../../contract/protobuf/codec.ts'
 import { CallsInThread } from '../../mesh/typed/calls-in-thread.ts'
+import { RefusedCalls } from '../../mesh/typed/refused-calls.ts'
 import { outsideTransport, type TypedMesh } from '../../mesh/typed/mesh-transport.ts'
 import type { GrpcMethod } from './grpc-method.ts'
 
@@ -23,6 +24,7 @@ export function appMethods(
       const spec = contract.methods[rpc.method]!
       const bound = transport.bind(contract, rpc.method, spec)
       const inThread = new CallsInThread(mesh, name, rpc.method, spec)
+      const refusals = new RefusedCalls(mesh, name, rpc.method)
       methods.set(`/${fullServiceName(file)}/${rpc.name}`, {
         service: name,
         method: rpc.method,
@@ -32,6 +34,7 @@ export function appMethods(
         response: codecs.of(rpc.response),
         needsClientCertificate: needsCertificate(name, app),
         call: (input, options) => bound(rpc.hasInput ? input : undefined, options),
+        refused: (error, trace) => refusals.count(error.status, trace),
         start: (input, options, sink) => inThread.start(rpc.hasInput ? input : undefined, options, sink),
       })
     }

@@ -32,8 +32,8 @@ export interface CallParts {
   readonly method: GrpcMethod
   readonly head: RequestHead
   readonly limits: CallLimits
-  /** The call has ended. `failed`: with a fault of the service or the gateway. */
-  readonly onEnd: (failed: boolean) => void
+  /** The call has ended. `refused`: why its method was not called. */
+  readonly onEnd: (refused?: BusbarError<string>) => void
 }
 
 /**
@@ -54,6 +54,7 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
   /** The only message of a client that does not stream. */
   #message: FramedMessage | undefined
   #state: 'receiving' | 'answering' | 'over' = 'receiving'
+  #hasBegun = false
   #hasHead = false
   #onDrain: (() => void) | undefined
 
@@ -108,7 +109,7 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
 
   onClose(): void {
     if (this.#state === 'over') return
-    this.#over(false)
+    this.#over()
     this.#cancel()
     this.#onDrain?.()
   }
@@ -186,6 +187,7 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
   #begin(input: unknown): void {
     const { method, head, limits } = this.#parts
     this.#state = 'answering'
+    this.#hasBegun = true
     // A stream of the client may last, so only its own deadline limits it.
     const limit = method.clientStreams ? 0 : limits.responseTimeout
     const { metadata, trace, timeout } = head
@@ -220,7 +222,7 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
       const { method, head, carrier } = this.#parts
       if (head.encoding === 'identity') {
         const framed = frameInPlace(method.response.encode(value, headLength))
-        this.#over(false)
+        this.#over()
         carrier.answer(framed)
       } else (this.#framed(value) as Promise<Uint8Array>).then((bytes) => this.#sendOnly(bytes), refuse)
     } catch (error) {
@@ -278,21 +280,21 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
   #finish(): void {
     if (this.#state === 'over') return
     this.#respond()
-    this.#over(false)
+    this.#over()
     this.#parts.carrier.finish(okTrailers)
   }
 
   #fail(error: BusbarError<string>): void {
     if (this.#state === 'over') return
-    this.#over(error.status >= 500)
+    this.#over(this.#hasBegun ? undefined : error)
     this.#parts.carrier.finish(toTrailers(error))
     this.#onDrain?.()
   }
 
-  #over(failed: boolean): void {
+  #over(refused?: BusbarError<string>): void {
     this.#state = 'over'
     deadlines.remove(this)
     this.#queue?.close()
-    this.#parts.onEnd(failed)
+    this.#parts.onEnd(refused)
   }
 }

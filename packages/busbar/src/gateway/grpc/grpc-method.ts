@@ -2,6 +2,7 @@ import type { CallOptions } from '../../contract/call/call-types.ts'
 import type { CallSink } from '../../contract/host/sink-answer.ts'
 import type { StartedCall } from '../../contract/http/responder.ts'
 import type { Trace } from '../../contract/context.ts'
+import type { BusbarError } from '../../contract/errors.ts'
 import type { Codec } from '../../contract/protobuf/codec.ts'
 
 /** Options of one call, taken from its headers. */
@@ -25,6 +26,8 @@ export interface GrpcMethod {
    * Returns a promise, or an async iterable if it streams. Throws or rejects with a BusbarError.
    */
   call(input: unknown, options: GrpcCallOptions): Promise<unknown> | AsyncIterable<unknown>
+  /** Counts a call that was refused before it reached the method. */
+  refused?(error: BusbarError<string>, trace: Trace | undefined): void
   /**
    * A faster way to one answer. Returns undefined if the call has to take {@link call}. Throws as
    * that does.

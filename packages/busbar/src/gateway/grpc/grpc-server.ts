@@ -106,16 +106,21 @@ export class GrpcServer {
     if (method.needsClientCertificate && clientCertificateOf(peer) === undefined)
       return reject(carrier, needsCertificate(method))
     const head = readHead(headers, trustedFields(peer, headers[':authority']))
-    if (isFault(head)) return reject(carrier, new BusbarError(head.code, head), head.fields)
+    if (isFault(head)) {
+      const error = new BusbarError(head.code, head)
+      method.refused?.(error, undefined)
+      return reject(carrier, error, head.fields)
+    }
     this.#last = { headers, peer, method, head }
     this.#begin(carrier, method, head)
   }
 
   #begin(carrier: GrpcCarrier, method: GrpcMethod, head: RequestHead): void {
     this.#onCount(1)
-    const onEnd = (): void => {
+    const onEnd = (refused?: BusbarError<string>): void => {
       this.#onCount(-1)
       this.#calls.delete(call)
+      if (refused !== undefined) method.refused?.(refused, head.trace)
     }
     const call = new GrpcCall({ carrier, method, head, limits: this.#limits, onEnd })
     this.#calls.add(call)

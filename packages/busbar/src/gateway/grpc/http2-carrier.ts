@@ -24,7 +24,8 @@ export class Http2Carrier implements GrpcCarrier {
   attach(events: CarrierEvents): void {
     const stream = this.#stream
     stream.on('data', (chunk: Buffer) => events.onData(chunk))
-    stream.on('end', () => events.onEnd())
+    // A stream that was reset without an error ends too, but the client has not sent everything.
+    stream.on('end', () => this.#isGone || events.onEnd())
     stream.on('drain', () => events.onDrain())
     stream.on('close', () => events.onClose())
     stream.on('wantTrailers', () => {

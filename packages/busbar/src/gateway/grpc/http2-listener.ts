@@ -64,6 +64,8 @@ export class Http2Listener {
       if (!stream.destroyed) this.#parts.onStream(new Http2Carrier(stream, headers, socket))
     })
     this.#add(session)
+    // Of a client that was killed, nothing follows but the end of its connection.
+    socket.once('end', () => session.destroy())
   }
 
   /** Lets calls in flight end; the rest are cut off when the time is over. */

@@ -47,23 +47,24 @@ export async function isCalmer({ others }: PlacementCosts, signal: AbortSignal):
   return (machineTime() - before) / glance < others / 2
 }
 
-let isMeasuring = false
+let underWay: Promise<PlacementCosts> | undefined
 
 /**
- * Measures them, unless that is under way: two measurements would disturb each other. Aborting
- * `signal` ends it.
+ * Measures them. If that is under way, waits for it: two measurements would disturb each other.
+ * Aborting `signal` ends a measurement that this call has begun.
  */
 export async function measureCosts(accelerators: Accelerators, signal: AbortSignal): Promise<PlacementCosts> {
-  if (isMeasuring)
-    throw new BusbarError('OPERATION_UNSUPPORTED', {
-      message: 'the costs of calls are being measured already',
-      hint: 'Wait some ten seconds.',
-    })
-  isMeasuring = true
+  while (underWay !== undefined) {
+    // Whoever has begun it may have ended it.
+    const known = await underWay.catch(() => undefined)
+    if (known !== undefined) return known
+    signal.throwIfAborted()
+  }
+  underWay = measure(accelerators, signal)
   try {
-    return await measure(accelerators, signal)
+    return await underWay
   } finally {
-    isMeasuring = false
+    underWay = undefined
   }
 }
 

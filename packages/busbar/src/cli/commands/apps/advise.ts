@@ -4,6 +4,7 @@ import { getAdvice, getCosts, measureCallCosts, tryAdvice } from '../../../super
 import { findRun, type Run } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
 import type { CommandContext } from '../../command.ts'
+import { onStopSignal } from '../../stop-signals.ts'
 import { alignColumns } from '../../terminal/columns.ts'
 import { type Output, paint, print } from '../../terminal/terminal.ts'
 
@@ -29,7 +30,8 @@ export async function advise(context: CommandContext): Promise<number> {
   const moves = first?.moves.map(({ service, run: where }) => ({ service, run: where }))
   const tried = flags.try === true && moves !== undefined
   if (tried && flags.json !== true) print(terminal.out, adviceText(advice, run, terminal.out))
-  const trial = tried ? await run.admin.json(tryAdvice, { moves, seconds }, { timeout: 2 * timeout }) : undefined
+  const ask = (): Promise<Trial> => run.admin.json(tryAdvice, { moves: moves!, seconds }, { timeout: 2 * timeout })
+  const trial = tried ? await endable(ask, context) : undefined
   const text = trial === undefined ? adviceText(advice, run, terminal.out) : trialText(trial, terminal.out)
   printResult(
     context,
@@ -37,6 +39,20 @@ export async function advise(context: CommandContext): Promise<number> {
     text,
   )
   return 0
+}
+
+/** The app takes the moves back when this process has gone. */
+async function endable(trial: () => Promise<Trial>, { terminal }: CommandContext): Promise<Trial> {
+  const forget = onStopSignal((signal) => {
+    print(terminal.err, 'ended: the app moves back the services that it has moved')
+    forget()
+    process.kill(process.pid, signal)
+  })
+  try {
+    return await trial()
+  } finally {
+    forget()
+  }
 }
 
 async function measureOnce({ admin }: Run, { terminal, flags }: CommandContext): Promise<void> {
@@ -51,7 +67,8 @@ function adviceText(advice: Advice, { status }: Run, out: Output): string {
   const { now, suggestions, services, unknown, seconds, costs } = advice
   const latency = now.mean === null ? '' : ` of ${durationText(now.mean)} on average, p99 ${durationText(now.p99!)}`
   const cores = coresUsed(now.cpu, now.cores)
-  const busiest = `${Math.round(now.utilization * 100)} % (${now.busiest})`
+  // The parts are estimated, and may be more than the processors that are left for the app.
+  const busiest = `${Math.round(Math.min(1, now.utilization) * 100)} % (${now.busiest})`
   const [date] = new Date(costs.measuredAt).toISOString().split('T')
   const lines = [
     paint(out, 'bold', status.app.name),

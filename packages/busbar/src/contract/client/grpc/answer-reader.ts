@@ -18,6 +18,12 @@ const resetCodes: Readonly<Record<number, ErrorCode>> = {
   [0xb]: 'RESOURCE_EXHAUSTED',
 }
 
+interface Opened {
+  readonly stream: Http2Stream
+  /** Its signal resets the stream. */
+  readonly reset: AbortController
+}
+
 type State =
   | { readonly is: 'open' }
   /** What follows the messages that have arrived. */
@@ -26,6 +32,7 @@ type State =
 /** Reads the messages of an answer and its status, one after the other. */
 export class AnswerReader {
   readonly #stream: Http2Stream
+  readonly #reset: AbortController
   readonly #callee: StatusSource
   readonly #codec: Codec
   readonly #deadline: number
@@ -38,8 +45,9 @@ export class AnswerReader {
   #hasHead = false
 
   /** `deadline`: on the clock of `performance.now()`. */
-  constructor(stream: Http2Stream, callee: StatusSource, codec: Codec, deadline: number) {
+  constructor({ stream, reset }: Opened, callee: StatusSource, codec: Codec, deadline: number) {
     this.#stream = stream
+    this.#reset = reset
     this.#callee = callee
     this.#codec = codec
     this.#deadline = deadline
@@ -75,8 +83,12 @@ export class AnswerReader {
     this.cancel()
   }
 
+  /**
+   * Not by `Http2Stream.close`, which ends what is sent before it resets the stream: the service
+   * would see a complete stream of inputs.
+   */
   cancel(): void {
-    if (!this.#stream.closed) this.#stream.close(cancelCode)
+    if (!this.#stream.closed) this.#reset.abort()
   }
 
   malformed(what: string): BusbarError {

@@ -143,8 +143,9 @@ class RemoteMethod {
       te: 'trailers',
     }
     if (call.deadline !== Infinity) headers['grpc-timeout'] = formatTimeout(call.timeLeft)
-    const stream = await this.#session.request(headers, this.#callee.service)
-    const reader = new AnswerReader(stream, this.#callee, prepared.response, call.deadline)
+    const reset = new AbortController()
+    const stream = await this.#session.request(headers, this.#callee.service, reset.signal)
+    const reader = new AnswerReader({ stream, reset }, this.#callee, prepared.response, call.deadline)
     const cancel = (): void => reader.cancel()
     call.connection.addEventListener('abort', cancel, { once: true })
     stream.once('close', () => call.connection.removeEventListener('abort', cancel))

@@ -8,7 +8,7 @@ export interface Http2Session {
   readonly destroyed: boolean
   /** It takes no new streams. */
   readonly closed: boolean
-  request(headers: Readonly<Record<string, string>>): Http2Stream
+  request(headers: Readonly<Record<string, string>>, options: { readonly signal: AbortSignal }): Http2Stream
   ping(callback: () => void): boolean
   setLocalWindowSize(size: number): void
   ref(): void
@@ -26,7 +26,6 @@ export interface Http2Stream {
   readonly rstCode?: number | undefined
   write(bytes: Uint8Array): boolean
   end(bytes?: Uint8Array): void
-  close(code: number): void
   pause(): void
   resume(): void
   on(event: 'error', listener: (error: Error) => void): this

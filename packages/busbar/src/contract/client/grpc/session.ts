@@ -29,12 +29,15 @@ export class GrpcSession {
     this.#tls = tls
   }
 
-  /** Rejects with SERVICE_UNAVAILABLE if there is no connection: then nothing was sent. */
-  async request(headers: Readonly<Record<string, string>>, service: string): Promise<Http2Stream> {
+  /**
+   * Rejects with SERVICE_UNAVAILABLE if there is no connection: then nothing was sent. `signal`:
+   * resets the stream.
+   */
+  async request(headers: Readonly<Record<string, string>>, service: string, signal: AbortSignal): Promise<Http2Stream> {
     this.#ref(1)
     try {
       const session = await this.#connected(service)
-      const stream = session.request(headers)
+      const stream = session.request(headers, { signal })
       stream.once('close', () => this.#ref(-1))
       return stream
     } catch (error) {
