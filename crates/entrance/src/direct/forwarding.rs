@@ -48,6 +48,10 @@ impl Forwarding {
             return Progress::Malformed;
         }
         send(&std::mem::take(&mut self.parts.out));
+        // The end of the connection must not end it in order for the client.
+        if self.scan.is_malformed {
+            return Progress::Malformed;
+        }
         if !self.scan.is_done() {
             return Progress::More;
         }

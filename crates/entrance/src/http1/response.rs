@@ -34,6 +34,8 @@ pub struct ResponseScan {
     pub close: bool,
     /// The status of the final response; 0 before it.
     pub status: u16,
+    /// It is not a response, or not one any more. Where it ends is not known.
+    pub is_malformed: bool,
 }
 
 #[derive(Debug)]
@@ -49,7 +51,7 @@ enum State {
 
 impl ResponseScan {
     pub fn new(is_head_request: bool) -> Self {
-        Self { state: State::Head, head: Vec::new(), is_head_request, close: false, status: 0 }
+        Self { state: State::Head, head: Vec::new(), is_head_request, close: false, status: 0, is_malformed: false }
     }
 
     /// Returns how many of the bytes belong to the response. Bytes after its end are dropped: a
@@ -157,6 +159,7 @@ impl ResponseScan {
     fn give_up(&mut self, length: usize) -> usize {
         self.state = State::UntilEnd;
         self.close = true;
+        self.is_malformed = true;
         length
     }
 

@@ -84,6 +84,17 @@ for (const entrance of ['native', 'portable'] as const) {
       }
     })
 
+    it('is cut where its chunks are malformed, though its program ends it', async () => {
+      await using app = await start(entrance)
+      for (const service of Object.keys(services)) {
+        const client = new Client(app.port)
+        client.socket.on('error', () => {})
+        client.send(`GET /${service}/malformed HTTP/1.1\r\nHost: a\r\n\r\n`)
+        await client.closed
+        assert.doesNotMatch(client.bytes, /\r\n0\r\n\r\n$/, service)
+      }
+    })
+
     it('is so for a client of HTTP/2', { skip: entrance === 'portable' }, async () => {
       await using app = await start(entrance)
       const session = connect(app.url).on('error', () => {})

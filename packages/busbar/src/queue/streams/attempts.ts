@@ -44,8 +44,8 @@ interface Left {
   readonly at: number
 }
 
-/** Milliseconds before an item that found no room in `ready` is tried again. */
-const readmitPause = 1_000
+/** Milliseconds before an item that could not be moved is tried again. */
+const shortestPause = 1_000
 /** Milliseconds that an outcome is kept which no server has taken, and that one is remembered. */
 const keptOutcome = 3 * ackWait
 
@@ -85,8 +85,7 @@ export class Attempts {
       if (known.outcome !== undefined) void this.#settle(key, known)
     } else if (!isHeld(streams.confirmedAt)) this.#leave(key, delivery)
     else if (this.#isPaused) message.nak()
-    else if (item.due > Date.now()) void this.#defer(item, delivery)
-    else if (item.due > 0) void this.#readmit(item, delivery)
+    else if (item.due > 0) void this.#defer(key, item, delivery)
     else this.#begin(key, item, delivery)
   }
 
@@ -197,27 +196,22 @@ export class Attempts {
     this.#parts.log.error(buriedText(item, seq, why))
   }
 
-  async #defer(item: StoredItem, delivery: Delivery): Promise<void> {
-    try {
-      await this.#move(item, delivery.streams.targetOf(delivery.message.subject), delivery)
-    } catch {
-      // What is full has room later; what is not connected delivers again.
-      delivery.message.nak(Math.min(item.due - Date.now(), ackWait))
-    }
-  }
-
   /**
-   * Its time came before it was moved. It comes in again: the deliveries of its message were no
-   * attempts.
+   * An item with a delay goes through `later` even if its time has come: the deliveries of this
+   * message were no attempts.
    */
-  async #readmit(item: StoredItem, { message, streams }: Delivery): Promise<void> {
+  async #defer(key: string, item: StoredItem, delivery: Delivery): Promise<void> {
+    const { message, streams } = delivery
+    const target = streams.targetOf(message.subject)
     try {
-      const subject = streams.subjectOf('ready', streams.targetOf(message.subject))
-      const msgID = `${streams.nameOf('ready')} ${message.seq} ${item.added}`
-      await streams.client.publish(subject, encodeItem({ ...stored(item), due: 0 }), { msgID })
-      await message.ackAck()
-    } catch {
-      message.nak(readmitPause)
+      await this.#move(item, target, delivery)
+    } catch (error) {
+      const wait = item.due - Date.now()
+      // What waits in `later` may need the place that this item has in `ready`.
+      if (wait <= 0 && limitOf(error) !== undefined && !this.#isPaused)
+        this.#run(key, { ...item, target, attempt: item.attempts + 1 }, delivery)
+      // What is not connected delivers again.
+      else message.nak(Math.min(Math.max(wait, shortestPause), ackWait))
     }
   }
 

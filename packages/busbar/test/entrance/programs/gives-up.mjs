@@ -19,6 +19,8 @@ const server = createServer((request, response) => {
     return response.end()
   }
   begun[id] = socket.on('error', () => {})
+  if (pathname.endsWith('/malformed'))
+    return socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\nzz\r\n')
   if (pathname.endsWith('/raw')) return socket.write('HTTP/1.1 200 OK\r\n\r\npart')
   response.useChunkedEncodingByDefault = false
   response.write('part')
