@@ -1,6 +1,7 @@
 /** The queue of a cluster: streams of NATS, which all hosts share. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { QueueList } from '../../src/shared/queues.ts'
 import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
 import { pollUntil } from '../support/app/test-app.ts'
@@ -103,6 +104,23 @@ describe('the queue of a cluster', { skip: withoutNats }, () => {
     for (const line of await app.untilLogged('sent', 20)) assert.match(line, /"attempt":1/)
     await pollUntil(() => app.counts.running === 0 && app.counts.waiting === 0)
     assert.deepEqual([app.counts.attempts, app.counts.dead], [20, 0])
+  })
+
+  it('runs all items with short delays that have filled the queue, though others are refused meanwhile', async () => {
+    await using app = await start({ ...quick, maxDepth: 40, concurrency: 5, attempts: 1 })
+    const accepted = async (at: number): Promise<void> => {
+      for (;;)
+        try {
+          return void (await app.mail.send.enqueue({ to: `${at}` }, { id: `${at}`, delay: at % 21 }))
+        } catch (error) {
+          assert.equal((error as { code?: unknown }).code, 'QUEUE_FULL')
+          await sleep(50)
+        }
+    }
+    await Promise.all(Array.from({ length: 120 }, (_, at) => accepted(at)))
+    for (const line of await app.untilLogged('sent', 120)) assert.match(line, /"attempt":1/)
+    await pollUntil(() => app.counts.running === 0 && app.counts.waiting === 0)
+    assert.deepEqual([app.counts.attempts, app.counts.dead], [120, 0])
   })
 
   it('tells ids apart that differ in white space only', async () => {
