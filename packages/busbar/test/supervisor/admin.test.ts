@@ -187,8 +187,11 @@ describe('the status', () => {
     await using app = await TestApp.start({ services: { any } })
     using connection = await Connection.open(app.port)
     for (let call = 0; call < 5; call++) await connection.thread()
-    // The caller gets the response slightly before the service sees that it was sent.
-    await pollUntil(() => app.running.status().instances[0]!.inFlight === 0)
+    // The caller gets the response slightly before the service and the gateway see that it was sent.
+    await pollUntil(() => {
+      const { instances, calls } = app.running.status()
+      return instances[0]!.inFlight === 0 && calls[0]?.count === 5
+    })
     const { instances, calls } = app.running.status()
     assert.deepEqual(
       instances.map(({ calls, failures, inFlight }) => [calls, failures, inFlight]),
