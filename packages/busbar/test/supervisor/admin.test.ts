@@ -187,7 +187,7 @@ describe('the status', () => {
     await using app = await TestApp.start({ services: { any } })
     using connection = await Connection.open(app.port)
     for (let call = 0; call < 5; call++) await connection.thread()
-    // The caller gets the response slightly before the service and the gateway see that it was sent.
+    // The caller gets the response slightly before the service and the gateway have counted it.
     await pollUntil(() => {
       const { instances, calls } = app.running.status()
       return instances[0]!.inFlight === 0 && calls[0]?.count === 5
