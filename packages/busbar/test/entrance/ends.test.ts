@@ -2,17 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { appOf, TestApp } from '../support/app/test-app.ts'
+import { placements, startPlaced } from './placed-program.ts'
 import { builtAddon, Client, eventually, get } from './served.ts'
-
-const file = `${import.meta.dirname}/programs/ends.mjs`
-const entry = { file: process.execPath, args: [file], nodeOptions: [], foundBy: 'command' } as const
-const services = {
-  shared: { file, run: 'shared' as const },
-  thread: { file, run: 'thread' as const },
-  process: { file, run: 'process' as const },
-  command: { file, kind: 'command' as const, run: 'process' as const, entry },
-}
 
 const cleanly = ['end after 3', 'finished ok', 'close false']
 const byReset = ['error ECONNRESET', 'finished ECONNRESET', 'close true']
@@ -21,9 +12,8 @@ for (const entrance of ['native', 'portable'] as const) {
   const options = { skip: entrance === 'native' && builtAddon === undefined ? 'the entrance is not built' : false }
   describe(`an upgraded connection at the ${entrance} entrance`, options, () => {
     it('ends for the program as its client ends it', async () => {
-      const routes = Object.keys(services).map((service) => ({ host: undefined, prefix: `/${service}`, service }))
-      await using app = await TestApp.startLoaded(appOf({ services, gateway: { entrance, routes } }))
-      for (const service of Object.keys(services)) {
+      await using app = await startPlaced('ends', entrance)
+      for (const service of placements) {
         const log = async (id: string): Promise<string[]> =>
           (await (await fetch(new URL(`/${service}/log?of=${id}`, app.url))).json()) as string[]
         const seen = async (id: string): Promise<string[]> => {

@@ -6,18 +6,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { describe, it } from 'node:test'
-import { appOf, TestApp } from '../support/app/test-app.ts'
+import type { TestApp } from '../support/app/test-app.ts'
 import { unless } from '../support/mesh/accelerators.ts'
+import { placements, startPlaced } from './placed-program.ts'
 import { builtAddon, Client } from './served.ts'
 
-const file = `${import.meta.dirname}/programs/gives-up.mjs`
-const entry = { file: process.execPath, args: [file], nodeOptions: [], foundBy: 'command' } as const
-const services = {
-  shared: { file, run: 'shared' as const },
-  thread: { file, run: 'thread' as const },
-  process: { file, run: 'process' as const },
-  command: { file, kind: 'command' as const, run: 'process' as const, entry },
-}
 const outcomes = { reset: 'cut', destroy: 'whole', fail: 'whole' }
 const requests = [
   { version: '1.1', path: '/', fields: '' },
@@ -26,11 +19,6 @@ const requests = [
   { version: '1.1', path: '/', fields: 'Connection: Upgrade\r\nUpgrade: x\r\n' },
 ]
 let count = 0
-
-async function start(entrance: 'native' | 'portable'): Promise<TestApp> {
-  const routes = Object.keys(services).map((service) => ({ host: undefined, prefix: `/${service}`, service }))
-  return await TestApp.startLoaded(appOf({ services, gateway: { entrance, routes } }))
-}
 
 /** The program does so with the connection of this request. */
 async function act(app: TestApp, service: string, how: string, id: string): Promise<void> {
@@ -70,8 +58,8 @@ for (const entrance of ['native', 'portable'] as const) {
   const skip = isMissing ? 'the entrance is not built' : unless('exchange', 'stream', 'handover')
   describe(`a response without a length at the ${entrance} entrance`, { skip }, () => {
     it('is cut by a reset of its program, and ended by a close', async () => {
-      await using app = await start(entrance)
-      for (const service of Object.keys(services)) {
+      await using app = await startPlaced('gives-up', entrance)
+      for (const service of placements) {
         for (const request of requests) {
           // The entrance's own connection to a process is a Unix socket, which has no reset.
           const isDirect = entrance === 'native' && service === 'process' && request.version === '1.1'
@@ -85,8 +73,8 @@ for (const entrance of ['native', 'portable'] as const) {
     })
 
     it('is cut where its chunks are malformed, though its program ends it', async () => {
-      await using app = await start(entrance)
-      for (const service of Object.keys(services)) {
+      await using app = await startPlaced('gives-up', entrance)
+      for (const service of placements) {
         const client = new Client(app.port)
         client.socket.on('error', () => {})
         client.send(`GET /${service}/malformed HTTP/1.1\r\nHost: a\r\n\r\n`)
@@ -96,7 +84,7 @@ for (const entrance of ['native', 'portable'] as const) {
     })
 
     it('is so for a client of HTTP/2', { skip: entrance === 'portable' }, async () => {
-      await using app = await start(entrance)
+      await using app = await startPlaced('gives-up', entrance)
       const session = connect(app.url).on('error', () => {})
       for (const service of ['shared', 'thread', 'command']) {
         for (const [how, expected] of Object.entries(outcomes)) {

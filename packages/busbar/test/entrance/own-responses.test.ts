@@ -4,29 +4,18 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { appOf, TestApp } from '../support/app/test-app.ts'
+import type { TestApp } from '../support/app/test-app.ts'
+import { placements, startPlaced } from './placed-program.ts'
 import { builtAddon, Client, get } from './served.ts'
-
-const file = `${import.meta.dirname}/programs/own-responses.mjs`
-const entry = { file: process.execPath, args: [file], nodeOptions: [], foundBy: 'command' } as const
-const services = {
-  shared: { file, run: 'shared' as const },
-  thread: { file, run: 'thread' as const },
-  process: { file, run: 'process' as const },
-  command: { file, kind: 'command' as const, run: 'process' as const, entry },
-}
 
 for (const entrance of ['native', 'portable'] as const) {
   const options = { skip: entrance === 'native' && builtAddon === undefined ? 'the entrance is not built' : false }
   describe(`a program behind the ${entrance} entrance`, options, () => {
     let app: TestApp
-    before(async () => {
-      const routes = Object.keys(services).map((service) => ({ host: undefined, prefix: `/${service}`, service }))
-      app = await TestApp.startLoaded(appOf({ services, gateway: { entrance, routes } }))
-    })
+    before(async () => void (app = await startPlaced('own-responses', entrance)))
     after(async () => await app[Symbol.asyncDispose]())
 
-    for (const service of Object.keys(services)) {
+    for (const service of placements) {
       it(`in ${service} may send informational responses of any kind`, async () => {
         const client = new Client(app.port).send(get(`/${service}/informs`))
         await client.until('done')

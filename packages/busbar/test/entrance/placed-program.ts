@@ -1,0 +1,19 @@
+/** A program in every placement, each at a route of its own, behind either entrance. */
+import { appOf, TestApp } from '../support/app/test-app.ts'
+
+/** The services, which have the names of their placements. */
+export const placements = ['shared', 'thread', 'process', 'command'] as const
+
+/** `program`: a file in `programs`, without its extension. */
+export async function startPlaced(program: string, entrance: 'native' | 'portable'): Promise<TestApp> {
+  const file = `${import.meta.dirname}/programs/${program}.mjs`
+  const entry = { file: process.execPath, args: [file], nodeOptions: [], foundBy: 'command' } as const
+  const services = {
+    shared: { file, run: 'shared' as const },
+    thread: { file, run: 'thread' as const },
+    process: { file, run: 'process' as const },
+    command: { file, kind: 'command' as const, run: 'process' as const, entry },
+  }
+  const routes = placements.map((service) => ({ host: undefined, prefix: `/${service}`, service }))
+  return await TestApp.startLoaded(appOf({ services, gateway: { entrance, routes } }))
+}
