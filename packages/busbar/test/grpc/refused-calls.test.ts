@@ -32,10 +32,10 @@ for (const run of ['shared', 'process'] as const)
         await using traced = await TracedApp.start(behindEntrance({ ...app, services, limits, gateway, traces }))
         const session = connect(traced.url)
         session.on('error', () => {})
+        const path = '/test.v1.ThingService/GetThing'
+        const head = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc' }
         const call = async (body: Uint8Array, headers: Record<string, string> = {}): Promise<void> => {
-          const path = '/test.v1.ThingService/GetThing'
-          const own = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', ...headers }
-          const stream = session.request(own)
+          const stream = session.request({ ...head, ...headers })
           stream.on('error', () => {}).resume()
           stream.end(body)
           await once(stream, 'close')
@@ -45,10 +45,17 @@ for (const run of ['shared', 'process'] as const)
           await call(body, headers)
           expected[status] = (expected[status] ?? 0) + 1
         }
+        const leaving = new AbortController()
+        session
+          .request(head, { signal: leaving.signal })
+          .on('error', () => {})
+          .write(id('a').subarray(0, 6))
         await call(id('a'))
+        // `close(code)` would end the request first.
+        leaving.abort()
         // The service itself refuses it.
         await call(id(''))
-        Object.assign(expected, { 200: 1, 422: 1 })
+        Object.assign(expected, { 200: 1, 422: 1, 499: 1 })
         session.destroy()
 
         const seen = (): { edges: number; inFlight: number; outcomes: Record<string, number> } => {

@@ -15,6 +15,13 @@ export function cardinality({ service, method }: GrpcMethod, got: string): Busba
   })
 }
 
+export function leftEarly({ service }: GrpcMethod): BusbarError {
+  return new BusbarError('CALL_ABORTED', {
+    message: 'the client cancelled the call before its message was complete',
+    service,
+  })
+}
+
 export function toError(error: unknown, { service, method }: GrpcMethod): BusbarError {
   if (BusbarError.is(error)) return error
   const parts = (what: string): { message: string; service: string } => ({

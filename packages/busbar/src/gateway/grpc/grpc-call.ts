@@ -10,7 +10,7 @@ import {
 } from '../../contract/grpc/framing.ts'
 import { okTrailers, toTrailers } from '../../contract/grpc/status-details.ts'
 import { answerFields, type CarrierEvents, type GrpcCarrier } from '../../shared/grpc-carrier.ts'
-import { cardinality, toAnswerError, toCallError, toError } from './call-errors.ts'
+import { cardinality, leftEarly, toAnswerError, toCallError, toError } from './call-errors.ts'
 import type { CallSink } from '../../contract/host/sink-answer.ts'
 import type { StartedCall } from '../../contract/http/responder.ts'
 import { compress, decompress } from './compression.ts'
@@ -109,7 +109,7 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
 
   onClose(): void {
     if (this.#state === 'over') return
-    this.#over()
+    this.#over(this.#hasBegun ? undefined : leftEarly(this.#parts.method))
     this.#cancel()
     this.#onDrain?.()
   }
