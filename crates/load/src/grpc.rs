@@ -1,7 +1,7 @@
 //! Unary calls of gRPC over HTTP/2, as gRPC's `doc/PROTOCOL-HTTP2.md` describes them.
 
 use crate::answer::Malformed;
-use crate::session::Received;
+use crate::received::Received;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use http::HeaderMap;

@@ -38,6 +38,7 @@ mod machine;
 mod pace;
 mod prepared;
 mod pulses;
+mod received;
 mod record;
 mod report;
 mod session;

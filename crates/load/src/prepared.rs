@@ -4,7 +4,7 @@ use crate::answer::{Answer, Head, Malformed, Question};
 use crate::check::{Checker, Difference};
 use crate::grpc;
 use crate::job::{Job, Protocol, Request};
-use crate::session::Received;
+use crate::received::Received;
 use bytes::Bytes;
 
 pub struct Prepared {

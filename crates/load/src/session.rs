@@ -9,7 +9,6 @@ use crate::pace::Nanos;
 use crate::prepared::Prepared;
 use crate::stream::Stream;
 use crate::wire::Wire;
-pub use exchange::Received;
 pub use http1::Http1;
 pub use http2::{End, Http2, failure_of};
 use std::io;

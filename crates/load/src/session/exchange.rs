@@ -1,9 +1,9 @@
 //! One request over HTTP/2, and its answer as far as it has come.
 
 use super::InFlight;
+use crate::received::Received;
 use h2::RecvStream;
 use h2::client::ResponseFuture;
-use http::HeaderMap;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -11,15 +11,6 @@ pub struct Exchange {
     pub request: InFlight,
     pub received: Received,
     state: State,
-}
-
-/// A complete answer.
-#[derive(Default)]
-pub struct Received {
-    pub status: u16,
-    pub headers: HeaderMap,
-    pub body: Vec<u8>,
-    pub trailers: Option<HeaderMap>,
 }
 
 enum State {

@@ -2,9 +2,10 @@
 //! bytes can be moved, and a list says which streams have news.
 
 use super::InFlight;
-use super::exchange::{Exchange, Received};
+use super::exchange::Exchange;
 use crate::pace::Nanos;
 use crate::prepared::{Form, Prepared};
+use crate::received::Received;
 use crate::record::Failure;
 use crate::wire::Wire;
 use bytes::Bytes;
