@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { BusbarError } from '../contract/errors.ts'
+import { isAbortSignal } from '../shared/abort-signal.ts'
 import { prepareSegment } from '../shared/state/segment.ts'
 import { sharedThreadLimit, noThreadLimit, Pool } from './pool.ts'
 import { OffloadCall } from './call.ts'
@@ -27,7 +28,10 @@ export interface OffloadOptions {
 }
 
 export interface OffloadPoolOptions {
-  /** Maximum number of threads. Default: usable processors less one, but at least one. */
+  /**
+   * Maximum number of threads. Default: as many as all pools of the process may have together, which
+   * is usable processors less one, but at least one.
+   */
   readonly threads?: number | undefined
   /**
    * Maximum number of queued calls; one more fails at once with `RESOURCE_EXHAUSTED`. Default:
@@ -69,7 +73,7 @@ export const offload: Offload = <Result>(module: URL | string, input?: unknown, 
 
 let own: Pool | undefined
 
-/** Creates a separate pool, whose size does not depend on other pools. */
+/** Creates a separate pool. With `threads`, its size does not depend on other pools. */
 export function createOffload(options: OffloadPoolOptions = {}): OffloadPool {
   const pool = createPool(options)
   const call: Offload = <Result>(module: URL | string, input?: unknown, options?: OffloadOptions) =>
@@ -106,14 +110,15 @@ async function run<Result>(
   input: unknown,
   options: OffloadOptions = {},
 ): Promise<Result> {
-  const { timeout } = options
-  if (timeout !== undefined && (typeof timeout !== 'number' || Number.isNaN(timeout))) throw invalidTimeout(timeout)
+  const { timeout, signal } = options
+  if (timeout !== undefined && (typeof timeout !== 'number' || Number.isNaN(timeout)))
+    throw invalidCall(`timeout: ${String(timeout)}`, 'Give timeout as a number of milliseconds.')
+  if (signal !== undefined && !isAbortSignal(signal)) throw invalidCall('signal', 'Give signal as an AbortSignal.')
   return (await pool.run(new OffloadCall({ module: moduleOf(module), input, ...options }))) as Result
 }
 
-function invalidTimeout(timeout: unknown): BusbarError {
-  const message = `offload() got the invalid option timeout: ${String(timeout)}`
-  return new BusbarError('TASK_INVALID', { message, hint: 'Give timeout as a number of milliseconds.' })
+function invalidCall(option: string, hint: string): BusbarError {
+  return new BusbarError('TASK_INVALID', { message: `offload() got the invalid option ${option}`, hint })
 }
 
 /** The URL of a task's module, as text. */
@@ -122,7 +127,7 @@ function moduleOf(module: URL | string): string {
   if (typeof module === 'string' && isAbsolute(module)) return pathToFileURL(module).href
   if (typeof module === 'string' && URL.canParse(module)) return module
   throw new BusbarError('TASK_INVALID', {
-    message: `offload() was given ${typeof module === 'string' ? JSON.stringify(module) : `a ${typeof module}`} as the module of a task`,
+    message: `offload() was given ${typeof module === 'string' ? JSON.stringify(module) : typeof module} as the module of a task`,
     hint: "Pass a URL, not a relative path: new URL('./task.ts', import.meta.url).",
   })
 }

@@ -80,7 +80,9 @@ export class Pool {
   #grow(calls: number): void {
     const booting = [...this.#threads].filter((thread) => thread.state === 'booting').length
     for (let missing = calls - booting - this.#idle.length; missing > 0; missing--) {
-      if (this.#usable.size >= this.#parts.size || !this.#parts.limit.mayGrow()) return
+      const { size, limit } = this.#parts
+      // One thread is never refused: without any, the calls would wait for ever.
+      if (this.#usable.size >= size || (this.#usable.size > 0 && !limit.mayGrow())) return
       this.#start()
     }
   }
@@ -177,7 +179,7 @@ function closed(): BusbarError {
   return new BusbarError('CALL_ABORTED', { message: 'the pool was closed' })
 }
 
-/** Decides whether a pool may start another thread. */
+/** Decides whether a pool with threads may start another one. */
 export interface ThreadLimit {
   mayGrow(): boolean
   started(): void
@@ -197,7 +199,7 @@ export function sharedThreadLimit(size: number): ThreadLimit {
   if (joined.state !== 'joined') return noThreadLimit
   const { threads, me } = joined.membership
   return {
-    mayGrow: () => threads.pooledOf(me) === 0 || threads.pooled < size,
+    mayGrow: () => threads.pooled < size,
     started: () => threads.addPooled(me, 1),
     ended: () => threads.addPooled(me, -1),
   }

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { BusbarError } from '../contract/errors.ts'
+import { isAbortSignal } from '../shared/abort-signal.ts'
 import type { LockResult, ThreadLock } from '../shared/state/thread-lock.ts'
 import { Wait } from '../shared/wait.ts'
 import { allocate } from './allocate.ts'
@@ -89,6 +90,7 @@ export class Held implements Disposable, AsyncDisposable {
 /** `what` names the lock in errors. */
 export async function acquire(lock: ThreadLock, what: string, { timeout, signal }: WaitOptions): Promise<LockResult> {
   checkTimeout(timeout)
+  checkSignal(signal)
   if (signal?.aborted === true) throw aborted(what, signal)
   const now = lock.tryAcquire()
   if (now !== undefined) return now
@@ -127,6 +129,12 @@ function checkTimeout(timeout: number | undefined): void {
   if (timeout === undefined || (typeof timeout === 'number' && !Number.isNaN(timeout))) return
   const message = `a lock was requested with the invalid timeout ${timeout}`
   throw new BusbarError('SHARED_INVALID', { message, hint: 'Give timeout as a number of milliseconds.' })
+}
+
+function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal === undefined || isAbortSignal(signal)) return
+  const message = 'a lock was requested with an invalid signal'
+  throw new BusbarError('SHARED_INVALID', { message, hint: 'Give signal as an AbortSignal.' })
 }
 
 function timedOut(what: string, timeout: number): BusbarError {

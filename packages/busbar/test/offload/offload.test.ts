@@ -57,7 +57,7 @@ test('a task’s error arrives with its name, message, code, cause and the stack
 
 for (const [what, module, message] of [
   ['a relative name', './task.ts', /was given ".\/task.ts" as the module of a task/],
-  ['no name', undefined as unknown as string, /was given a undefined/],
+  ['no name', undefined as unknown as string, /was given undefined/],
   ['a module without a default export', program('no-default'), /no-default.js has no default export/],
 ] as const)
   test(`${what} is refused`, async () => {
@@ -112,6 +112,16 @@ test('queued calls run by priority, and a full queue fails a call at once', asyn
   blocked.release()
   await Promise.all([blocked.held, ...waiting])
   assert.deepEqual([...cells], [3, 11, 12, 10])
+})
+
+test('a signal is an AbortSignal', async () => {
+  await using offload = createOffload({ threads: 1 })
+  for (const signal of [{}, 'abort', null] as never[])
+    await assert.rejects(offload(task, { do: 'echo', value: 1 }, { signal }), {
+      code: 'TASK_INVALID',
+      message: /signal/,
+    })
+  assert.equal(await offload(task, { do: 'echo', value: 2 }, { signal: new AbortController().signal }), 2)
 })
 
 test('a timeout is a number of milliseconds', async () => {

@@ -55,6 +55,20 @@ test('idle threads end after a while, except one', async () => {
   assert.equal(await offload(task, { do: 'echo', value: 1 }), 1)
 })
 
+test('each of several pools of a thread has at least one thread', async () => {
+  const program = `
+    import { createOffload, offload } from ${sources}
+    import { availableParallelism } from 'node:os'
+    const task = ${JSON.stringify(task)}
+    const pools = [offload, ...Array.from({ length: availableParallelism() }, () => createOffload())]
+    for (const pool of pools) await pool(task, { do: 'echo', value: 1 })
+    console.log('all')`
+  using folder = new TestFolder({ 'program.ts': program })
+  const child = spawn(process.execPath, [folder.at('program.ts')], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [printed, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  assert.deepEqual([printed, code], ['all\n', 0])
+})
+
 test('the pools of several threads share one limit, and each has at least one thread', async () => {
   const bound = sharedThreadLimit(2)
   assert.ok(bound.mayGrow())

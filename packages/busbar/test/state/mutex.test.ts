@@ -81,6 +81,17 @@ for (const way of ['await lock', 'lockSync'])
     ;(await mutex.lock({ timeout: 60_000 })).release()
   })
 
+test('a signal is an AbortSignal, also while the lock is free', async () => {
+  const mutex = shared.mutex('signals')
+  const refused = { code: 'SHARED_INVALID', message: /invalid signal/ }
+  for (const signal of [{}, 'abort', null] as never[]) await assert.rejects(mutex.lock({ signal }), refused)
+  const held = await mutex.lock({ signal: new AbortController().signal })
+  await assert.rejects(mutex.lock({ signal: {} as never }), refused)
+  held.release()
+  // No refused call waits for it.
+  mutex.tryLock()!.release()
+})
+
 test('a timeout is a number, and one of weeks does not end at once', async () => {
   const mutex = shared.mutex('limits')
   for (const timeout of [NaN, '50', null] as never[]) {

@@ -95,15 +95,10 @@ export class ThreadTable {
     Atomics.add(this.#cells, this.#slot(identity) + cell.pooled, by)
   }
 
-  /** Number of `offload` threads that this thread has started. */
-  pooledOf(identity: ThreadIdentity): number {
-    return Atomics.load(this.#cells, this.#slot(identity) + cell.pooled)
-  }
-
   /** Number of `offload` threads in the process. Those of an ended thread have ended with it. */
   get pooled(): number {
     let sum = 0
-    for (const identity of this.#liveThreads()) sum += this.pooledOf(identity)
+    for (const identity of this.#liveThreads()) sum += Atomics.load(this.#cells, this.#slot(identity) + cell.pooled)
     return sum
   }
 
