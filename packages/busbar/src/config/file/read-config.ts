@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { BusbarError } from '../../contract/errors.ts'
 import type { ConfigContext } from '../define.ts'
 import { typeImportHint } from '../../shared/type-import-hint.ts'
+import { formatPath } from '../schema/describe.ts'
 import { describeJsonError } from './json-error.ts'
 
 /** Stack frames from this file on are Busbar's. */
@@ -28,6 +29,13 @@ export async function readConfig(
 async function readJson(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => unreadable(file, (error as Error).message, error))
   const content = text.replace(/^\uFEFF/, '')
+  const parsed = parseJson(file, content)
+  const path = pathOfPrototype(parsed)
+  if (path !== undefined) unreadable(file, `${formatPath(path)} is a name that JavaScript keeps for itself`, undefined)
+  return parsed
+}
+
+function parseJson(file: string, content: string): unknown {
   try {
     return JSON.parse(content)
   } catch (error) {
@@ -38,6 +46,17 @@ async function readJson(file: string): Promise<unknown> {
       /^\s*\/[/*]/m.test(content) ? commentsHint : undefined,
     )
   }
+}
+
+/** Where a key is `__proto__`. Assignments and the schema would drop it without a word. */
+function pathOfPrototype(value: unknown, path: readonly (string | number)[] = []): typeof path | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, part] of Object.entries(value)) {
+    const below = [...path, Array.isArray(value) ? Number(key) : key]
+    const found = key === '__proto__' ? below : pathOfPrototype(part, below)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 const commentsHint = 'JSON has no comments. Use a busbar.config.ts to have them.'

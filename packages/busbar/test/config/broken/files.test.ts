@@ -21,6 +21,12 @@ refused('files and places', [
     says: ['line 2, column 3', 'JSON has no comments'],
   },
   {
+    what: 'JSON with a name that JavaScript keeps for itself',
+    files: { 'busbar.config.json': '{ "services": { "__proto__": "./a", "a": "./a" } }', 'a/index.js': '' },
+    code: 'CONFIG_UNREADABLE',
+    says: ['<root>/busbar.config.json', 'services.__proto__ is a name that JavaScript keeps for itself'],
+  },
+  {
     what: 'TypeScript with a syntax error',
     files: { 'busbar.config.ts': 'export default {\n  workers: ,\n}' },
     code: 'CONFIG_UNREADABLE',
