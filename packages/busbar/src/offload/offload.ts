@@ -29,7 +29,7 @@ export interface OffloadOptions {
 
 export interface OffloadPoolOptions {
   /**
-   * Maximum number of threads. Default: as many as all pools of the process may have together, which
+   * Maximum number of threads. Default: as many as all pools of the process may have together. That
    * is usable processors less one, but at least one.
    */
   readonly threads?: number | undefined

@@ -78,11 +78,14 @@ volumes: { data: {} }
   assert.equal(await textAt(`http://127.0.0.1:${api}`), 'fast$5')
 })
 
-test('a file of variables that is optional and not there is left out, since Busbar needs the one of its config', async () => {
+test('an optional file of variables that is not there is left out, and a check of the host requests /', async () => {
   using app = await ImportedApp.from({
     'compose.yaml': `
 services:
-  web: { build: ./web, env_file: [{ path: ./none.env, required: false }, web.env] }
+  web:
+    build: ./web
+    env_file: [{ path: ./none.env, required: false }, web.env]
+    healthcheck: { test: ["CMD", "curl", "-f", "http://localhost"] }
   api: { build: ./web, env_file: [{ path: ./none.env, required: false }] }
 `,
     'web/package.json': { scripts: { start: 'node server.js' } },
@@ -90,6 +93,7 @@ services:
     'web.env': 'MODE=fast',
   })
   assert.equal(app.service('web').envFile, 'web.env')
+  assert.deepEqual(app.service('web').health, { path: '/' })
   assert.equal(app.service('api').envFile, undefined)
   assert.match(app.reason('services.api.env_file')!, /optional/)
   await using started = app.start()

@@ -165,12 +165,11 @@ function healthcheck(service: ServiceDraft, value: unknown): KeyOutcome {
   const { test, interval, timeout, retries, disable } = isPlainObject(value) ? value : {}
   const text = Array.isArray(test) ? test.join(' ') : String(test)
   if (disable === true || text === 'NONE') return { to: 'the default: no check' }
-  const [, path] =
-    /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?::[\d$A-Z{}]+)?((?:\/[\w.~-]+)+)/.exec(text) ?? []
-  if (path === undefined) return { why: 'Busbar checks health by requesting a path (`health`), not by a command' }
+  const url = /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?::[\d$A-Z{}]+)?((?:\/[\w.~-]+)*)/.exec(text)
+  if (url === null) return { why: 'Busbar checks health by requesting a path (`health`), not by a command' }
   const [each, most] = [composeDuration(interval), composeDuration(timeout)]
   service.config.health = {
-    path,
+    path: url[1] || '/',
     ...(each !== undefined && { interval: each }),
     ...(most !== undefined && { timeout: most }),
     ...(retries !== undefined && { unhealthyAfter: Number(retries) }),
