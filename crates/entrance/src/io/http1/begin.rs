@@ -36,6 +36,7 @@ impl Connection {
         if !self.is_repeated && self.waiting_since.is_none() {
             add(&io.entrance.stats.requests, 1);
         }
+        self.is_head = head.method.of(text) == b"HEAD";
         let bytes = &text[head.start..head.end];
         let at_hand = match head.framing {
             Framing::Length(length) => {

@@ -7,6 +7,7 @@ use tokio::io::AsyncWrite;
 
 use super::buffer::{Buffer, KEPT};
 use super::connection::{Connection, Next, Phase};
+use crate::http1::method::begins_head;
 use crate::http1::refusal::Refusal;
 use crate::io::exchange::Exchange;
 use crate::io::shared::Io;
@@ -52,6 +53,7 @@ impl Connection {
         let Phase::Exchange(exchange) = std::mem::replace(&mut self.phase, Phase::Head) else { return Next::Again };
         self.since = io.entrance.now();
         self.is_behind = !self.input.is_empty();
+        self.is_head = false;
         // An idle connection keeps little, also after a long head.
         for kept in [&mut self.retry, &mut self.target] {
             kept.clear();
@@ -74,7 +76,7 @@ impl Connection {
             Phase::Exchange(Exchange { sent_any, response, .. }) => {
                 (sent_any, response.is_head_request(), response.lasts_as_connection())
             }
-            _ => (false, false, false),
+            _ => (false, self.is_head || begins_head(self.input.unread()), false),
         };
         io.entrance.stats.refused(refusal);
         if begun {

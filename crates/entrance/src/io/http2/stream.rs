@@ -13,7 +13,7 @@ use http::{Method, Request};
 use super::head;
 use super::response::{Responder, Response};
 use super::shared::Shared;
-use crate::http1::method::is_idempotent;
+use crate::http1::method::{begins_head, is_idempotent};
 use crate::http1::parser::{Fields, Progress, parse};
 use crate::http1::refusal::Refusal;
 use crate::http1::response::ResponseScan;
@@ -189,11 +189,12 @@ impl Http2Stream {
             return self.refuse_call(refusal);
         }
         let target = self.head.split(|&byte| byte == b' ').nth(1).unwrap_or_default();
-        let answer = refusal.answer(io.entrance.limits.problems, false, target);
+        let is_head = begins_head(&self.head);
+        let answer = refusal.answer(io.entrance.limits.problems, is_head, target);
         if self.response.has_begun() {
             self.response.reset();
         } else {
-            ResponseScan::new(false).feed_to(&answer, &mut self.response);
+            ResponseScan::new(is_head).feed_to(&answer, &mut self.response);
             self.response.completes();
         }
         self.state = State::Over;
