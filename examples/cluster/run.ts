@@ -4,14 +4,15 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Milliseconds of each of the three parts: both hosts, one of them, both again. */
 const part = 1000 * Number(process.argv[2] ?? 5)
 const clients = 4
-const busbar = join(import.meta.dirname, '..', '..', 'packages', 'busbar', 'test', 'support', 'busbar.ts')
+const busbar = process.env['BUSBAR_ENTRY'] ?? entryOf('busbar')
 
 const children: ChildProcess[] = []
 async function run(): Promise<void> {
@@ -70,13 +71,18 @@ async function startServer(): Promise<string> {
 }
 
 async function startApp(name: string, env: Record<string, string>): Promise<{ child: ChildProcess; url: string }> {
-  const args = ['--conditions=busbar-source', busbar, 'start', join(import.meta.dirname, name), '--once']
+  const args = [...process.execArgv, busbar, 'start', join(import.meta.dirname, name), '--once']
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } })
   const url = await lineOf(child, (line) => {
     const { addresses } = line.startsWith('{') ? (JSON.parse(line) as { addresses?: { url: string }[] }) : {}
     return addresses?.[0]?.url
   })
   return { child, url }
+}
+
+/** The command line of the installed package. */
+function entryOf(name: string): string {
+  return join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'bin', `${name}.js`)
 }
 
 /** What the first line says that says something. */

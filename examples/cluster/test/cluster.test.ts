@@ -8,7 +8,9 @@ const example = join(import.meta.dirname, '..')
 
 describe('cluster', { skip: process.env['CI'] === undefined && !hasServer() && 'there is no nats-server' }, () => {
   it('answers every request while one of two hosts is killed and comes back', () => {
-    const { stdout, stderr, status } = spawnSync(process.execPath, [join(example, 'run.ts'), '1'], { encoding: 'utf8' })
+    const args = ['--conditions=busbar-source', join(example, 'run.ts'), '1']
+    const env = { ...process.env, BUSBAR_ENTRY: join(example, '../../packages/busbar/test/support/busbar.ts') }
+    const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
     assert.equal(status, 0, stderr)
     const phases = stdout
       .trim()
@@ -19,6 +21,13 @@ describe('cluster', { skip: process.env['CI'] === undefined && !hasServer() && '
       phases.map(() => ({})),
     )
     assert.deepEqual(Object.keys(phases.at(-1)!.hosts).toSorted(), ['first', 'second'])
+  })
+
+  it('needs only what its package.json lists', async () => {
+    for (const file of ['run.ts', 'shop/web/index.ts', 'stock/stock/index.ts', 'stock/stock/contract.ts']) {
+      const code = await readFile(join(example, file), 'utf8')
+      assert.doesNotMatch(code, /'\.\.', '\.\.'|packages/, file)
+    }
   })
 
   it('has the config that its README shows', async () => {

@@ -1,5 +1,7 @@
 /** How an app proves to NATS who it is, and how it knows the server. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { before, describe, it } from 'node:test'
 import { createUser } from '@nats-io/nkeys'
 import { type CertificatePair, makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
@@ -53,6 +55,19 @@ describe('a connection to NATS', { skip: withoutNats }, () => {
     await pollUntil(() => own.log.some((line) => line.includes('cannot be reached')))
     folder.write('app.creds', account.credentials())
     await pollUntil(() => own.log.some((line) => line.includes('is connected again')))
+  })
+
+  it('says that a server which closes it at once may be full', async () => {
+    const resets = [true, false]
+    const server = createServer((socket) => {
+      if (resets.shift() === true) socket.resetAndDestroy()
+      else socket.end()
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    await refused(NatsServer.configOf(port), /cannot be reached: .*closed before it was accepted, .*max_connections/)
+    server.close()
+    await once(server, 'close')
   })
 
   it('uses the seed of an nkey', async () => {

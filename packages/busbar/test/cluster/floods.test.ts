@@ -6,6 +6,7 @@ import { encodeAnnouncement } from '../../src/shared/cluster/announcement.ts'
 import { subjectsOf } from '../../src/shared/cluster/subjects.ts'
 import { LinkEnds } from '../../src/mesh/cluster/link-ends.ts'
 import { maxHostCalls } from '../../src/mesh/links/limits.ts'
+import { clientOf } from '../../src/shared/cluster/connection.ts'
 import { IncompletePackets } from '../../src/mesh/transports/incomplete-packets.ts'
 import { encodePacket } from '../../src/mesh/transports/packet-codec.ts'
 import { Shop } from '../hosts/support/shop.ts'
@@ -52,7 +53,7 @@ describe('a peer that floods over NATS', { skip: withoutNats }, () => {
     await using nats = await NatsServer.start()
     const connection = await nats.connect()
     const incomplete = new IncompletePackets(1024 ** 2)
-    const ends = new LinkEnds(connection, subjectsOf('test'), incomplete)
+    const ends = new LinkEnds(connection, subjectsOf('test'), clientOf(nats.config()), incomplete)
     const open = () => {
       const end = ends.create()
       const { promise, resolve } = Promise.withResolvers<string | undefined>()

@@ -189,4 +189,13 @@ describe('the queue of a cluster', { skip: withoutNats }, () => {
     await app.untilLogged(/JetStream cannot be used/)
     await assert.rejects(app.mail.slow.enqueue('x'), { code: 'QUEUE_UNAVAILABLE', message: /JetStream cannot be used/ })
   })
+
+  it('says in busbar queue why its items cannot be listed', async () => {
+    await using nats = await NatsServer.start()
+    await using app = new QueueProcess(configOf(nats.port))
+    await app.start()
+    const { code, stderr } = await app.queue()
+    assert.equal(code, 1)
+    assert.match(stderr, /JetStream cannot be used.*\(QUEUE_UNAVAILABLE\)/)
+  })
 })

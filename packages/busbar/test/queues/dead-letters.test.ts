@@ -71,6 +71,18 @@ test('busbar queue lists them, and puts them back or deletes them', async () => 
   assert.equal(await app.stop(), 0)
 })
 
+test('busbar queue prints ids without characters that change the terminal', async () => {
+  await using app = new QueueProcess({ queues: { ...quick, attempts: 1 } })
+  await app.start()
+  const id = 'a\u202eb\u001b[31m\u0007\u2066\u200b\ud83d\ude00\u00e9'
+  await app.enqueue('flaky', { failures: 3 }, id)
+  await app.busbar.until(() => app.output.includes('is a dead letter'))
+  assert.ok((await app.queue()).stdout.includes(String.raw`a\u202eb\u001b[31m\u0007\u2066\u200b😀é`))
+  const { stdout } = await app.queue('--json')
+  assert.doesNotMatch(stdout, /[^\P{C}\n]/u)
+  assert.equal((JSON.parse(stdout) as QueueList).dead[0]?.id, id)
+})
+
 test('an app without a queue has no file, and busbar queue says so', async () => {
   await using app = new QueueProcess({})
   await app.start()

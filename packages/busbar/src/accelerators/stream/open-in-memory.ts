@@ -5,6 +5,7 @@ import type { Endpoint, RemoteEndpoint } from '../../mesh/routing/endpoint.ts'
 import type { MeshContext, ConnectionOrigin } from '../../mesh/mesh-context.ts'
 import { connectionRefused, acceptsCalls } from '../../mesh/routing/unreachable.ts'
 import { RequestCounter } from '../../mesh/sockets/request-counter.ts'
+import { systemError } from '../../mesh/sockets/system-error.ts'
 import { loopback, takePort } from '../../mesh/sockets/tcp-address.ts'
 import { openOverLink } from './open-over-link.ts'
 import { currentContext, type Enter } from './async-context.ts'
@@ -85,6 +86,10 @@ function connectOverLink(attempt: Attempt, endpoint: RemoteEndpoint): OppositeEn
       if (end.socket.connecting) enter(() => end.socket.connected())
     },
     onRefused: () => enter(() => refuse(attempt)),
+    // A socket that is connecting does not read, and would not see the reset.
+    onLost: () => {
+      if (end.socket.connecting) enter(() => refuse(attempt, systemError('read', 'ECONNRESET')))
+    },
   })
 }
 

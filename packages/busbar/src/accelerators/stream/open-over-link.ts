@@ -20,6 +20,11 @@ export interface LinkEndOptions {
   readonly onConnected: () => void
   /** Called instead of `onConnected` if the other worker refuses the connection. */
   readonly onRefused: () => void
+  /**
+   * Called instead of `onConnected` if the link is lost after it took bytes: the service may have
+   * read them.
+   */
+  readonly onLost: () => void
 }
 
 /**
@@ -50,11 +55,14 @@ export function openOverLink(endpoint: RemoteEndpoint, end: ConnectionEnd, optio
     onData: (piece) => linkEnd!.onData(piece),
     onEnd: (how) => linkEnd!.onEnd(how),
     onDrain: () => linkEnd!.onDrain(),
-    onError(error: ErrorRecord) {
-      if (isConnected) linkEnd!.onError(error)
-      else {
+    onError(error: ErrorRecord, notStarted: boolean) {
+      if (isConnected) return linkEnd!.onError(error)
+      if (notStarted || end.bytesWritten === 0) {
         counter?.refused()
         options.onRefused()
+      } else {
+        linkEnd!.onError(error)
+        options.onLost()
       }
     },
   }

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../command.ts'
-import { print } from '../terminal/terminal.ts'
+import { print, printableJson } from '../terminal/terminal.ts'
 
 /** Prints a result: as JSON with `--json`, else as text. Keys of the JSON are only ever added. */
 export function printResult(
@@ -7,5 +7,5 @@ export function printResult(
   value: object,
   text: string,
 ): void {
-  print(terminal.out, flags.json === true ? JSON.stringify(value, undefined, 2) : text)
+  print(terminal.out, flags.json === true ? printableJson(value) : text)
 }

@@ -191,4 +191,9 @@ export class ClusterTransport implements PacketTransport {
   }
 }
 
+/** True for the last message of a link. */
+export function isClose(message: Uint8Array): boolean {
+  return message[0] === kinds.close
+}
+
 const none = new Uint8Array(0)

@@ -23,10 +23,15 @@ export function readDial(text: string): DialMessage {
   if (!Array.isArray(list)) throw new ProtocolError('sent a malformed hello')
   const [hello, end, maxMessage] = list as unknown[]
   // The end is part of a subject: no other subject may be named.
-  const isDial = typeof hello === 'string' && typeof end === 'string' && /^([0-9a-f]{24}\.\d{1,15})?$/.test(end)
+  const isDial = typeof hello === 'string' && typeof end === 'string' && (end === '' || isEnd(end))
   if (!isDial || !Number.isSafeInteger(maxMessage) || (maxMessage as number) < leastMessage)
     throw new ProtocolError('sent a malformed hello')
   return { hello, end, maxMessage: maxMessage as number }
+}
+
+/** True for the address of an end of a link. */
+export function isEnd(text: string): boolean {
+  return /^[0-9a-f]{24}\.\d{1,15}$/.test(text)
 }
 
 function parse(text: string): unknown {

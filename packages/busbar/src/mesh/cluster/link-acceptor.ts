@@ -1,4 +1,4 @@
-import type { NatsConnection } from '../../shared/cluster/connection.ts'
+import type { NatsConnection, NatsMessage } from '../../shared/cluster/connection.ts'
 import type { ClusterSubjects } from '../../shared/cluster/subjects.ts'
 import type { ExportedLinks } from '../hosts/exported-links.ts'
 import { type ExportedService, exporterGreeting } from '../hosts/host-hello.ts'
@@ -18,8 +18,6 @@ export interface LinkAcceptorParts {
   readonly subjects: ClusterSubjects
   readonly log: (level: 'info' | 'warn', line: string) => void
 }
-
-type Message = Parameters<NonNullable<NonNullable<Parameters<NatsConnection['subscribe']>[1]>['callback']>>[1]
 
 /** Accepts links of other apps over NATS. Each worker of a host takes a part of them. */
 export class LinkAcceptor {
@@ -69,7 +67,7 @@ export class LinkAcceptor {
     })
   }
 
-  #dialled(message: Message): void {
+  #dialled(message: NatsMessage): void {
     const { links, app, version, services } = this.#parts
     const ends = this.#ends!
     const greeting = exporterGreeting({ app, version, services })

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { NatsConnection } from '../../shared/cluster/connection.ts'
+import type { NatsClient, NatsConnection, NatsMessage } from '../../shared/cluster/connection.ts'
 import type { ClusterSubjects } from '../../shared/cluster/subjects.ts'
 import { IncompletePackets } from '../transports/incomplete-packets.ts'
-import { ClusterTransport } from './cluster-transport.ts'
+import { ClusterTransport, isClose } from './cluster-transport.ts'
+import { isEnd } from './dial-message.ts'
 
 /** One end of a link over NATS. */
 export interface NatsLinkEnd {
@@ -21,18 +22,23 @@ export class LinkEnds {
   readonly #name = randomBytes(12).toString('hex')
   readonly #open = new Map<string, ClusterTransport>()
   readonly #incomplete: IncompletePackets
+  /** Of the answer to what is sent to an end that is not open. */
+  readonly #unknown: NatsMessage['headers']
   #last = 0
 
-  constructor(connection: NatsConnection, subjects: ClusterSubjects, incomplete = new IncompletePackets()) {
+  constructor(
+    connection: NatsConnection,
+    subjects: ClusterSubjects,
+    client: NatsClient,
+    incomplete = new IncompletePackets(),
+  ) {
     this.#connection = connection
     this.#subjects = subjects
     this.#incomplete = incomplete
+    this.#unknown = client.headers(noResponders, 'Unknown Link')
     connection.subscribe(subjects.ends(this.#name), {
-      callback: (error, { subject, data, headers }) => {
-        const number = subject.slice(subject.lastIndexOf('.') + 1)
-        const transport = error === null ? this.#open.get(number) : undefined
-        if (headers?.code === noResponders) transport?.fail('has ended, or has lost its connection to NATS')
-        else transport?.receive(data)
+      callback: (error, message) => {
+        if (error === null) this.#arrived(message)
       },
     })
   }
@@ -71,9 +77,26 @@ export class LinkEnds {
   lost(): void {
     for (const transport of this.#open.values()) transport.fail('cannot be reached: the connection to NATS is lost')
   }
+
+  #arrived({ subject, data, headers, reply }: NatsMessage): void {
+    const transport = this.#open.get(subject.slice(subject.lastIndexOf('.') + 1))
+    if (headers?.code === noResponders) transport?.fail('has ended, or has lost its connection to NATS')
+    else if (transport !== undefined) transport.receive(data)
+    else if (!isClose(data)) this.#disown(reply)
+  }
+
+  /**
+   * The other end does not know that this one has ended: what told it was lost. The server says
+   * nothing, because the subscription stays. `reply`: only an end of a link gets an answer.
+   */
+  #disown(reply = ''): void {
+    const prefix = this.#subjects.link('')
+    const isOfLink = reply.startsWith(prefix) && isEnd(reply.slice(prefix.length))
+    if (isOfLink && !this.#connection.isClosed()) this.#connection.publish(reply, undefined, { headers: this.#unknown })
+  }
 }
 
-/** The status that the server answers if nobody has subscribed. */
+/** The status that the server answers if nobody has subscribed. It is never answered itself. */
 const noResponders = 503
 
 /** Bytes: what servers allow by default. */

@@ -1,4 +1,4 @@
-import { ClusterConnection } from '../../shared/cluster/connection.ts'
+import { ClusterConnection, clientOf } from '../../shared/cluster/connection.ts'
 import { subjectsOf } from '../../shared/cluster/subjects.ts'
 import type { ClusterConfig } from '../../shared/hosts.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
@@ -46,7 +46,7 @@ export class WorkerCluster {
       config,
       name: `busbar ${app} ${host}`,
       opened: (connection) => {
-        const ends = new LinkEnds(connection, subjects)
+        const ends = new LinkEnds(connection, subjects, clientOf(config))
         this.#ends = ends
         this.#members?.opened(connection, ends)
         this.#acceptor?.opened(connection, ends)

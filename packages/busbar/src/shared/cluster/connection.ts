@@ -9,7 +9,13 @@ import { subjectsOf } from './subjects.ts'
 
 export type { NatsConnection }
 
-type Client = typeof Nats
+export type NatsClient = typeof Nats
+export type NatsMessage = Nats.Msg
+
+/** The client of NATS, which the app has installed. */
+export function clientOf({ client }: ClusterConfig): NatsClient {
+  return createRequire(client)(client) as NatsClient
+}
 
 /** Milliseconds until a server has accepted the connection. */
 const connectTimeout = 3_000
@@ -125,7 +131,7 @@ export class ClusterConnection {
   /** The first server that accepts, in random order. Rejects with what each of them says. */
   async #dial(): Promise<NatsConnection> {
     const { config } = this.#parts
-    const client = createRequire(config.client)(config.client) as Client
+    const client = clientOf(config)
     const faults = new Map<string, string>()
     for (const server of shuffled(config.servers)) {
       if (this.#isClosed) break
@@ -173,7 +179,7 @@ const flushTimeout = 1_000
 /** Milliseconds between two reports of what the server refuses. */
 const quietTime = 10_000
 
-function optionsOf({ config, name }: ClusterConnectionParts, server: string, client: Client): ConnectionOptions {
+function optionsOf({ config, name }: ClusterConnectionParts, server: string, client: NatsClient): ConnectionOptions {
   const { credentials, user, password, tls } = config
   return {
     servers: [server],
@@ -201,7 +207,10 @@ function optionsOf({ config, name }: ClusterConnectionParts, server: string, cli
 }
 
 /** `file`: credentials, as `nsc` writes them, or the seed of an nkey alone. */
-function authenticatorOf(file: string, { credsAuthenticator, nkeyAuthenticator }: Client): (nonce?: string) => Auth {
+function authenticatorOf(
+  file: string,
+  { credsAuthenticator, nkeyAuthenticator }: NatsClient,
+): (nonce?: string) => Auth {
   return (nonce) => {
     const content = readCredentials(file)
     if (content.includes('BEGIN NATS USER JWT')) return credsAuthenticator(content)(nonce)
@@ -237,9 +246,18 @@ const tlsNames = { ca: 'cluster.tls.ca', cert: 'cluster.tls.cert' }
 function describe(error: unknown): string {
   const tls = tlsFault(error, tlsNames)
   if (tls !== undefined) return tls
-  const { code, message } = error as NodeJS.ErrnoException
+  const { code, message, cause } = error as NodeJS.ErrnoException
+  const { code: causeCode } = (cause ?? {}) as NodeJS.ErrnoException
+  if (cutCodes.has(code ?? causeCode) || /undefined error/.test(message)) return wasCut
   return message === '' || message === undefined ? String(code ?? error) : message
 }
+
+/**
+ * The server may close the connection before the client has read why: a server that is full says so
+ * at once.
+ */
+const cutCodes: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ECONNRESET'])
+const wasCut = 'the connection was closed before it was accepted, as by a server that has its max_connections'
 
 function sleepUnref(duration: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, duration).unref())

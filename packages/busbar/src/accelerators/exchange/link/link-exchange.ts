@@ -2,7 +2,7 @@ import type { ErrorRecord } from '../../../contract/errors.ts'
 import type { RemoteEndpoint } from '../../../mesh/routing/endpoint.ts'
 import type { CallHead, Channel, ChannelHandler } from '../../../mesh/links/link.ts'
 import { currentScope, type Scope } from '../../../mesh/scope.ts'
-import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../../mesh/http/exchange.ts'
+import { type Exchange, type ExchangeHandler, type ExchangeRequest, markBegun } from '../../../mesh/http/exchange.ts'
 import { QueuedResponse } from '../queued-response.ts'
 import { callAborted, lengthMismatch } from '../errors.ts'
 import { foldHeaders } from '../../../mesh/http/header-fields.ts'
@@ -117,7 +117,7 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
     const { code, message } = record
     const isRefused = notStarted && code === 'SERVICE_UNAVAILABLE'
     const error = isRefused ? connectionRefusedError(message, this.#service) : fromRecord(record)
-    this.queueFailure(error, this.#isUploading)
+    this.queueFailure(notStarted ? error : markBegun(error), this.#isUploading)
   }
 
   onDrain(): void {

@@ -5,7 +5,10 @@ import { findRun } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
 import type { CommandContext } from '../../command.ts'
 import { alignColumns } from '../../terminal/columns.ts'
-import { type Output, paint } from '../../terminal/terminal.ts'
+import { oneLine, type Output, paint } from '../../terminal/terminal.ts'
+
+/** Milliseconds. A queue that waits for its server says what is wrong with that after 10 s. */
+const timeout = 30_000
 
 type Queue = z.output<typeof listQueue.output>
 
@@ -17,12 +20,12 @@ export async function queue(context: CommandContext): Promise<number> {
   const { admin } = await findRun(flags.app, context)
   if (number === undefined) {
     const limit = Math.min(1_000, Math.max(0, flags.lines ?? 20))
-    const list = await admin.json(listQueue, { limit }, { timeout: 10_000 })
+    const list = await admin.json(listQueue, { limit }, { timeout })
     printResult(context, list, listText(list, terminal.out))
     return 0
   }
   const operation = action === 'retry' ? retryDeadLetter : dropDeadLetter
-  const result = await admin.json(operation, { number }, { timeout: 30_000 })
+  const result = await admin.json(operation, { number }, { timeout })
   const what = `${result.count} dead ${result.count === 1 ? 'letter' : 'letters'}`
   printResult(context, { ok: true, ...result }, `${action === 'retry' ? 'put back' : 'deleted'}: ${what}`)
   return 0
@@ -52,10 +55,10 @@ function listText({ queues, dead }: Queue, out: Output): string {
   const letters = dead.map(({ number, service, method, id, attempts, diedAt, code, message }) => [
     `${number}`,
     `${service}.${method}`,
-    id,
+    oneLine(id),
     `${attempts}`,
     new Date(diedAt).toISOString().slice(0, 19),
-    `${code}: ${message}`,
+    oneLine(`${code}: ${message}`),
   ])
   const head = dim(['dead', 'method', 'id', 'attempts', 'died (UTC)', 'why'])
   return [...lines, '', ...alignColumns([head, ...letters])].join('\n')
