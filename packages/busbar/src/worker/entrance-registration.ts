@@ -79,6 +79,11 @@ export class EntranceRegistration {
     this.#worker.pause(!isHealthy)
   }
 
+  /** Sends the answers that wait for the end of the turn. */
+  flush(): void {
+    this.#worker.replies.flush()
+  }
+
   /** Gives back what it has not begun. Upgraded connections end. */
   close(): void {
     this.#worker.close()

@@ -31,6 +31,14 @@ function times(count: number, make: (n: number) => Buffer): Buffer {
   return Buffer.concat(Array.from({ length: count }, (_, n) => make(n)))
 }
 
+/** Requests, each followed by its reset. `n`: how many such batches came before. */
+function resets(count: number, n = 0): Buffer {
+  return times(count, (one) => {
+    const stream = 2 * (n * count + one) + 1
+    return Buffer.concat([get(stream), frame(type.reset, 0, stream, word(constants.NGHTTP2_CANCEL))])
+  })
+}
+
 /** `make`: what is sent for the nth time. */
 const floods: Readonly<Record<string, (n: number) => Buffer>> = {
   'empty settings': () => times(batch, () => settings),
@@ -49,11 +57,7 @@ const floods: Readonly<Record<string, (n: number) => Buffer>> = {
       n === 0 ? frame(type.headers, endStream, 1, getBlock) : Buffer.alloc(0),
       times(batch, () => frame(type.continuation, 0, 1, literal('x', ''))),
     ]),
-  'requests that are reset at once': (n) =>
-    times(batch / 2, (one) => {
-      const stream = 2 * (n * (batch / 2) + one) + 1
-      return Buffer.concat([get(stream), frame(type.reset, 0, stream, word(constants.NGHTTP2_CANCEL))])
-    }),
+  'requests that are reset at once': (n) => resets(batch / 2, n),
   'requests that make the server reset them': (n) =>
     times(batch / 2, (one) => {
       const stream = 2 * (n * (batch / 2) + one) + 1
@@ -116,7 +120,24 @@ describe('a flood of HTTP/2', options, () => {
       )
       await eventually(() => flooded.app.running.status().entrance!.connections === 0)
       assert.equal(flooded.app.running.status().entrance!.inFlight, 0)
+      // Its first window update is an error of the protocol.
+      const isFlood = name !== 'requests that make the server reset them'
+      assert.equal(flooded.app.running.status().entrance!.floods, isFlood ? 1 : 0)
     })
+
+  it('does not come of a client that resets 100 requests in one write, but of one more', async () => {
+    await using flooded = await FloodedApp.start()
+    const allowed = await flooded.client()
+    await allowed.send(resets(100), get(201))
+    await eventually(() => allowed.seen.has(type.headers))
+    assert.equal(flooded.app.running.status().entrance!.floods, 0)
+    allowed.socket.destroy()
+    const client = await flooded.client()
+    await client.send(resets(101))
+    await client.closed
+    assert.equal(client.goaway, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    assert.equal(flooded.app.running.status().entrance!.floods, 1)
+  })
 
   it('whose fields are a small block and large when they are decoded gets 431', async () => {
     await using flooded = await FloodedApp.start()

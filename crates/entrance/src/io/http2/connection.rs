@@ -14,7 +14,7 @@ use tokio::task::spawn_local;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::response::Responder;
-use super::shared::{OpenStream, Shared};
+use super::shared::{MAX_RESETS, OpenStream, Shared};
 use super::stream::Http2Stream;
 use super::watched::WatchedStream;
 use crate::io::shared::{Io, Open};
@@ -57,7 +57,8 @@ async fn run(io: Rc<Io>, stream: Stream, ends: Ends, _open: Open) {
                 let is_pending = accepted.is_pending();
                 match accepted {
                     Poll::Ready(Some(Ok((request, responder)))) => begin(&io, request, responder, ends, &shared),
-                    Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(Event::End),
+                    Poll::Ready(Some(Err(error))) => return Poll::Ready(Event::Error(error)),
+                    Poll::Ready(None) => return Poll::Ready(Event::End),
                     Poll::Pending => {}
                 }
                 // Not only at a tick: a flood would fill a second. It may have just been read.
@@ -71,6 +72,12 @@ async fn run(io: Rc<Io>, stream: Stream, ends: Ends, _open: Open) {
         });
         match event.await {
             Event::End => return,
+            Event::Error(error) => {
+                if life.last_ticks.is_none() && was_flood(&error) {
+                    add(&io.entrance.stats.floods, 1);
+                }
+                return;
+            }
             Event::Flood => {
                 add(&io.entrance.stats.floods, 1);
                 connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
@@ -87,8 +94,15 @@ async fn run(io: Rc<Io>, stream: Stream, ends: Ends, _open: Open) {
 
 enum Event {
     End,
+    /// h2 has ended the connection, or its client has.
+    Error(h2::Error),
     Flood,
     Tick,
+}
+
+/// h2 has limits of its own, such as for resets and continuations in one read.
+fn was_flood(error: &h2::Error) -> bool {
+    error.is_library() && error.reason() == Some(Reason::ENHANCE_YOUR_CALM)
 }
 
 /// When the connection's limits are checked next. The timer is asked only when it may be over: the
@@ -167,7 +181,8 @@ fn builder(max_head: usize) -> Builder {
         // Fields that do not fit, in CONTINUATION too, end the stream with 431 (CVE-2024-27316).
         .max_header_list_size(max_head as u32)
         .max_concurrent_reset_streams(32)
-        .max_pending_accept_reset_streams(20)
+        // Those of one read. The streams' tasks, which count resets, run only after it.
+        .max_pending_accept_reset_streams(MAX_RESETS as usize)
         .max_local_error_reset_streams(Some(100))
         .max_send_buffer_size(REQUEST_WINDOW)
         // WebSockets (RFC 8441).

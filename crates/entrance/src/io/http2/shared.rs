@@ -8,7 +8,7 @@ use crate::worker::Worker;
 
 /// Streams that a client may reset before their response without any that it lets end
 /// (CVE-2023-44487). Each complete response allows one more.
-const MAX_RESETS: u32 = 100;
+pub const MAX_RESETS: u32 = 100;
 
 /// What the streams of a connection share with it.
 #[derive(Default)]

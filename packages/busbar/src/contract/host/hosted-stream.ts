@@ -53,8 +53,10 @@ export class HostedStream implements AsyncIterableIterator<unknown, undefined, u
     return this
   }
 
+  /** The first one begins at once, so that the call counts even if its worker dies in this turn. */
   next(): Promise<Step> {
-    const turn = this.#turn.then(() => this.#step())
+    const isFirst = this.#state.is === 'idle' && this.#pending === undefined
+    const turn = isFirst ? this.#step() : this.#turn.then(() => this.#step())
     this.#turn = turn.catch(() => {})
     return turn
   }

@@ -1,10 +1,12 @@
 import type { App } from '../../config/app.ts'
 import type { ProtoService } from '../../config/contracts/load-contracts.ts'
+import type { BusbarError } from '../../contract/errors.ts'
 import { fullServiceName } from '../../contract/protobuf/model.ts'
 import { Codecs } from '../../contract/protobuf/codec.ts'
 import { CallsInThread } from '../../mesh/typed/calls-in-thread.ts'
 import { RefusedCalls } from '../../mesh/typed/refused-calls.ts'
 import { outsideTransport, type TypedMesh } from '../../mesh/typed/mesh-transport.ts'
+import { noStatus } from '../../shared/metrics/edge-table.ts'
 import type { GrpcMethod } from './grpc-method.ts'
 
 /**
@@ -34,12 +36,17 @@ export function appMethods(
         response: codecs.of(rpc.response),
         needsClientCertificate: needsCertificate(name, app),
         call: (input, options) => bound(rpc.hasInput ? input : undefined, options),
-        refused: (error, trace) => refusals.count(error.status, trace),
+        refused: (error, trace) => refusals.count(isDeath(error) ? noStatus : error.status, trace),
         start: (input, options, sink) => inThread.start(rpc.hasInput ? input : undefined, options, sink),
       })
     }
   }
   return methods
+}
+
+/** Such a call ends like all others that are in flight then. */
+function isDeath({ code }: BusbarError<string>): boolean {
+  return code === 'WORKER_DIED'
 }
 
 /** Services with a route, or the entry. */

@@ -114,17 +114,17 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
     this.#onDrain?.()
   }
 
-  /** The app gives the call up: its worker ends, or the gateway stops. */
+  /** Its worker dies. The method is not cancelled: for its edge the call ends with the worker. */
   fail(error: BusbarError): void {
     this.#fail(error)
-    this.#cancel()
   }
 
   expire(): void {
     const { service, method } = this.#parts.method
     const what = this.#state === 'receiving' ? 'was not received' : 'was not answered'
     const code = this.#state === 'receiving' ? 'REQUEST_TIMEOUT' : 'RESPONSE_TIMEOUT'
-    this.fail(new BusbarError(code, { message: `${service}.${method} ${what} in time`, service }))
+    this.#fail(new BusbarError(code, { message: `${service}.${method} ${what} in time`, service }))
+    this.#cancel()
   }
 
   /** Does nothing to a call that was answered. */

@@ -55,7 +55,7 @@ export class GrpcServer {
     this.#listener.accept(socket)
   }
 
-  /** Ends the calls in flight of one service, or of all. */
+  /** The worker dies: ends the calls in flight of one service, or of all. */
   fail(error: BusbarError, service?: string): void {
     for (const call of this.#calls) if (service === undefined || call.service === service) call.fail(error)
   }

@@ -61,10 +61,10 @@ export class CarriedCall implements ResponseSink {
     throw new TypeError('the call is not a stream')
   }
 
-  /** The gateway answers in its place, and the client's connection ends. */
-  refuse(problem: Problem): void {
+  /** The gateway answers in its place, and the client's connection ends. `status`: it counts so. */
+  refuse(problem: Problem, status: number = errorTable[problem.code].status): void {
     if (this.isOver) return
-    this.#end(errorTable[problem.code].status)
+    this.#end(status)
     this.#carrier.answer(problemText(problem, this.#carrier.url), 'utf8')
     this.#started?.abandon()
   }

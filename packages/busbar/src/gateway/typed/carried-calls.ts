@@ -11,6 +11,7 @@ import type { HttpCarrier } from '../../shared/http-carrier.ts'
 import type { Problem } from '../problems/problem.ts'
 import { stopping } from '../problems/gateway-problems.ts'
 import { ResponseTimeout } from '../response-timeout.ts'
+import { noStatus } from '../../shared/metrics/edge-table.ts'
 import { checkPath } from '../routing/request-target.ts'
 import { type GatewayRoute, type Routes, stripPrefix } from '../routing/routes.ts'
 import { CarriedCall, type CallOwner } from './carried-call.ts'
@@ -89,16 +90,16 @@ export class CarriedCalls implements CallOwner {
     if (--this.#size === 0) this.#onEmpty?.()
   }
 
-  /** Ends the calls in flight of one service, or of all. */
+  /** Ends the calls in flight of one service, or of all. Their responses count as incomplete. */
   fail(problemOf: (service: string) => Problem, service?: string): void {
     for (const call of this.#waiting)
-      if (service === undefined || call.service === service) call.refuse(problemOf(call.service))
+      if (service === undefined || call.service === service) call.refuse(problemOf(call.service), noStatus)
   }
 
   /** New requests are left to Node's server. Resolves when those in flight are answered. */
   async stop(timeout: number): Promise<void> {
     this.isStopping = true
-    const limit = setTimeout(() => this.fail(() => stopping), timeout)
+    const limit = setTimeout(() => this.#waiting.forEach((call) => call.refuse(stopping)), timeout)
     if (this.#size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve))
     clearTimeout(limit)
     this.#timeout.stop()

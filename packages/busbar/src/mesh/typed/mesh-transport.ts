@@ -89,6 +89,9 @@ class MeshTransport implements CallTransport {
   bind(contract: Contract, name: string, method: Method | undefined): BoundMethod {
     const callee = { contract, service: this.#service ?? contract.name, name, method }
     const bound = new MeshMethod(this.#mesh, callee, this.#isOutside)
+    // Opened at once: a call that begins as its worker dies must be on its edge.
+    if (method?.kind === 'stream' && this.#isOutside)
+      return (input, options) => iterable(bound.stream(input, bound.origin(options)))
     if (method?.kind === 'stream')
       return (input, options) => {
         const origin = bound.origin(options)
@@ -279,6 +282,10 @@ class MeshMethod implements OtherInstances {
       return undefined
     }
   }
+}
+
+function iterable(values: AsyncIterator<unknown>): AsyncIterable<unknown> {
+  return { [Symbol.asyncIterator]: () => values }
 }
 
 /** The one result of many inputs. */

@@ -213,8 +213,9 @@ export class WorkerApp {
     this.#readiness = readiness
   }
 
-  /** Fails the gateway's pending requests with `error` because the thread is about to end. */
+  /** The thread is about to end. Answers of this turn are still sent, as they have been counted. */
   fail(error: BusbarError): void {
+    this.#entrance?.flush()
     this.#gateway?.fail(error)
   }
 
