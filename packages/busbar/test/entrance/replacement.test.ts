@@ -17,8 +17,8 @@ for (const entrance of ['native', 'portable'] as const) {
       await using app = await TestApp.start(setup, { timing: { backoff: 1000 } })
       const headers = { connection: 'close' }
       for (const deaths of [1, 2]) {
-        const response = await fetch(`${app.url}/any/exit`, { method: 'POST', headers })
-        assert.equal(response.status, 502)
+        // The portable gateway ends with its worker.
+        await fetch(`${app.url}/any/exit`, { method: 'POST', headers }).catch(() => undefined)
         await app.until(() => app.running.workers[0]!.deaths === deaths)
         if (deaths === 1) await app.untilReplaced(0, 1)
       }
