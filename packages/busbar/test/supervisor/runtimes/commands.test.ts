@@ -107,7 +107,7 @@ test('a program in another language is a service', { skip: !hasCommand('python3'
 
 test('a command that listens on both loopback addresses is reached over IPv4, whenever it begins', async () => {
   const port = await freePort()
-  const connect = Socket.prototype.connect as (this: Socket, ...args: unknown[]) => Socket
+  const { connect } = Socket.prototype as unknown as { connect: (this: Socket, ...args: unknown[]) => Socket }
   const mocked = mock.method(Socket.prototype, 'connect', function (this: Socket, ...args: unknown[]) {
     const [{ host, port: to }] = args[0] as [{ host?: string; port?: number }]
     // Between the attempts on the one address and on the other.
