@@ -122,10 +122,10 @@ export class Connection implements ClientConnection {
    * one and has not begun. Otherwise destroys the connection: a truncated body must not look
    * complete.
    */
-  failRequest(problem: Problem, context: RequestContext | undefined): void {
+  failRequest(problem: Problem, context: RequestContext | undefined, method?: string): void {
     if (!this.#canRespond(context)) return this.destroy()
     this.state = 'closing'
-    this.socket.end(textFor(problem, context))
+    this.socket.end(textFor(problem, context, method))
     if (context?.req.complete === true) this.socket.destroySoon()
     else this.#linger(context?.req)
   }
@@ -138,13 +138,14 @@ export class Connection implements ClientConnection {
   /**
    * Handles malformed or stalled input. It belongs to the latest request if its body is still
    * arriving, else to the request after it. Requests in flight before it are answered first. A
-   * request that already has its response gets no second one.
+   * request that already has its response gets no second one. `method`: of a request whose head is
+   * malformed, if it is known.
    */
-  rejectInput(problem: Problem): void {
+  rejectInput(problem: Problem, method?: string): void {
     const next = this.#next
     if (this.#isLingering) return
     const isAnswered = next === undefined && this.#lastRequest?.complete === false
-    if (!isAnswered && next?.req.complete !== true) return this.failRequest(problem, next)
+    if (!isAnswered && next?.req.complete !== true) return this.failRequest(problem, next, method)
     this.finish()
     if (this.#requests.at(-1)?.req.complete === false) this.#badInput = problem
     if (this.socket.readableEnded && this.inFlight > 0) whenStalled(this.socket, () => this.destroy())
@@ -278,8 +279,8 @@ function isInformational(chunk: unknown): boolean {
   return chunk.indexOf('\r\n\r\n') === chunk.length - 4
 }
 
-function textFor(problem: Problem, context: RequestContext | undefined): string {
-  return problemText(problem, context?.path, context?.req.method)
+function textFor(problem: Problem, context: RequestContext | undefined, method?: string): string {
+  return problemText(problem, context?.path, context?.req.method ?? method)
 }
 
 /** Discards the rest of the body, which the program can no longer read. */

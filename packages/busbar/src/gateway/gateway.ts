@@ -17,6 +17,7 @@ import { sendProblem } from './problems/send-problem.ts'
 import {
   type ClientError,
   clientErrorProblem,
+  methodOf,
   failureProblem,
   malformed,
   noResponse,
@@ -275,7 +276,7 @@ class HttpGateway implements Gateway {
     const problem = clientErrorProblem(error, this.#parts.app.limits)
     const connection = this.#connections.of(socket)
     if (problem === undefined || connection === undefined) socket.destroy(error)
-    else connection.rejectInput(problem)
+    else connection.rejectInput(problem, methodOf(error))
   }
 
   #reportTimeout(service: string | undefined): Problem {

@@ -73,6 +73,24 @@ describe('an error response', () => {
     assert.equal(length.exec(head)![1], length.exec(get)![1])
   })
 
+  it('has no body for HEAD where the head of the request is refused', async () => {
+    await using gateway = await TestGateway.start({ services: { shop: silent }, limits: { maxHeaderSize: 1000 } })
+    const heads = {
+      431: `X: ${'x'.repeat(2000)}\r\n\r\n`,
+      400: 'Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+    }
+    for (const [status, fields] of Object.entries(heads)) {
+      const head = `HEAD /shop HTTP/1.1\r\nHost: a\r\n${fields}`
+      const client = await gateway.raw()
+      client.write('GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n')
+      await client.until(/ROUTE_NOT_FOUND[^]*}$/)
+      client.write(head)
+      const later = /}(?<answer>HTTP[^]*)$/.exec(await client.closed())!.groups!['answer']!
+      for (const answer of [await gateway.send(head), later])
+        assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} [^]*\r\n\r\n$`))
+    }
+  })
+
   it('is 413 when a body of unknown length grows too large, and the service sees a disconnect', async () => {
     const aborted = Promise.withResolvers<string>()
     await using gateway = await TestGateway.start({

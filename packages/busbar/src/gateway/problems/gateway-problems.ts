@@ -74,6 +74,9 @@ function failureStatus(error: Error): { status: number; code: ErrorCode } {
 export interface ClientError extends NodeJS.ErrnoException {
   /** The parser's message, such as `Invalid header value char`. */
   reason?: string
+  /** What the parser read when it failed, and how much of that it had parsed. */
+  rawPacket?: Buffer
+  bytesParsed?: number
 }
 
 /**
@@ -98,4 +101,15 @@ export function clientErrorProblem(error: ClientError, limits: Limits): Problem 
     default:
       return error.code?.startsWith('HPE_') === true ? malformed(error.reason ?? error.code) : undefined
   }
+}
+
+/**
+ * The method of a request whose head is at fault. Undefined if it is not in what the parser read
+ * last.
+ */
+export function methodOf({ rawPacket, bytesParsed = 0 }: ClientError): string | undefined {
+  const text = rawPacket?.toString('latin1', 0, bytesParsed) ?? ''
+  // Behind the head before it. The end of its own may have been parsed.
+  const before = text.lastIndexOf('\r\n\r\n', bytesParsed - 5)
+  return /^[A-Z]+(?= )/.exec(before === -1 ? text : text.slice(before + 4))?.[0]
 }

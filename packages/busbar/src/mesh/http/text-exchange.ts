@@ -91,7 +91,9 @@ export class TextExchange implements Exchange {
     client.on('response', (response) => this.#answer(response))
     // The request did not ask to upgrade.
     client.on('upgrade', () => client.destroy())
-    client.on('error', (error) => this.#fail(error))
+    // A complete response stays valid, whatever the program has sent behind it. Node's client has
+    // it still, and ends it when its body has been read.
+    client.on('error', (error) => this.#response?.complete === true || this.#fail(error))
     client.on('close', () => this.#response ?? this.#fail(this.#hungUp()))
     if (streamed) client.flushHeaders()
     else client.end(body ?? undefined)

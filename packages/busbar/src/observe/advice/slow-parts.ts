@@ -95,8 +95,7 @@ function busyLoops({ workers }: AppStatus): SlowPart[] {
 
 function slowService(hops: readonly Hop[], seconds: number): SlowPart[] {
   const own = [...Map.groupBy(hops, ({ edge }) => edge.callee)].map(([service, to]) => {
-    const by = hops.filter(({ edge }) => edge.caller === service)
-    return { service, calls: sumOf(to, 'calls'), time: Math.max(0, sumOf(to, 'time') - sumOf(by, 'time')) }
+    return { service, calls: sumOf(to, 'calls'), time: sumOf(to, 'time') * ownShare(hops, service) }
   })
   const all = own.reduce((sum, { time }) => sum + time, 0)
   const [worst] = own.toSorted((one, other) => other.time - one.time)
@@ -108,13 +107,30 @@ function slowService(hops: readonly Hop[], seconds: number): SlowPart[] {
   return [{ kind: 'service', what: service, text, figures: shown }]
 }
 
+/** The hop whose calls take most time without the calls that their callee makes. */
 function slowHop(hops: readonly Hop[]): SlowPart[] {
-  const [worst] = hops.filter(({ time }) => time > 0).toSorted((one, other) => other.time - one.time)
+  const [worst] = hops
+    .map((hop) => ({ ...hop, own: hop.time * ownShare(hops, hop.edge.callee) }))
+    .filter(({ own }) => own > 0)
+    .toSorted((one, other) => other.own - one.own)
   if (worst === undefined) return []
-  const { edge, calls, time } = worst
+  const { edge, calls, time, own } = worst
   const what = `${edge.caller === '' ? '(outside)' : edge.caller} > ${edge.callee} ${`${edge.method} ${edge.route}`.trim()}`
-  const text = `most time is spent in ${what} (${edge.transport}): ${millisecondsText(time / calls)} on average, p99 since the start ${millisecondsText(edge.p99)}`
-  return [{ kind: 'hop', what, text, figures: { calls, mean: time / calls, p99: edge.p99 } }]
+  const text = `most time is spent in ${what} (${edge.transport}): ${millisecondsText(own / calls)} on average without the calls that ${edge.callee} makes; with them ${millisecondsText(time / calls)}, p99 since the start ${millisecondsText(edge.p99)}`
+  return [{ kind: 'hop', what, text, figures: { calls, own: own / calls, mean: time / calls, p99: edge.p99 } }]
+}
+
+/**
+ * Of the time of the calls to a service: what is not that of the calls by it. The edges do not say
+ * which call to it caused which call by it, so each hop to it has the same share.
+ */
+function ownShare(hops: readonly Hop[], service: string): number {
+  const timeOfHops = (end: 'caller' | 'callee'): number => {
+    const found = hops.filter(({ edge }) => edge[end] === service)
+    return sumOf(found, 'time')
+  }
+  const time = timeOfHops('callee')
+  return time === 0 ? 0 : Math.max(0, 1 - timeOfHops('caller') / time)
 }
 
 function sumOf(hops: readonly Hop[], key: 'calls' | 'time'): number {

@@ -35,9 +35,6 @@ const tryInterval = 50
 
 const piped: [StdioNull, StdioPipe, StdioPipe] = ['ignore', 'pipe', 'pipe']
 
-/** A program that listens on `localhost` may get either. */
-const loopbacks = ['127.0.0.1', '::1'] as const
-
 /**
  * Any program that listens on a port of its own. It runs in its own process group, so that
  * everything that it starts ends with it.
@@ -158,7 +155,8 @@ export class CommandRuntime implements WorkerRuntime {
     const { service } = this.#parts
     const deadline = performance.now() + service.startTimeout
     while (!this.#over) {
-      for (const host of loopbacks) if (await answers(host, port)) return this.#over ? undefined : host
+      const host = await listeningHost(port)
+      if (host !== undefined) return this.#over ? undefined : host
       if (performance.now() > deadline) throw tooLate(service, port)
       await sleep(tryInterval)
     }
@@ -230,6 +228,17 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo
   await new Promise((resolve) => server.close(resolve))
   return port
+}
+
+/**
+ * A program that listens on `localhost` may get either address. One that listens on both is always
+ * reached over IPv4, also if it began to listen between the first two attempts.
+ */
+async function listeningHost(port: number): Promise<string | undefined> {
+  const [preferred, other] = ['127.0.0.1', '::1'] as const
+  if (await answers(preferred, port)) return preferred
+  if (!(await answers(other, port))) return undefined
+  return (await answers(preferred, port)) ? preferred : other
 }
 
 function answers(host: string, port: number): Promise<boolean> {

@@ -27,6 +27,11 @@ export class DeathRecord {
     return this.#policy.failures
   }
 
+  /** The current worker, or the one that died last, has served. */
+  get hasServed(): boolean {
+    return this.#servedAt !== undefined
+  }
+
   starting(): void {
     this.#servedAt = undefined
   }

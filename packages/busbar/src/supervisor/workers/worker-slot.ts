@@ -53,8 +53,8 @@ export class WorkerSlot {
   #end: 'none' | 'stopping' | 'retiring' = 'none'
   /** The services of the last worker that served. */
   #reports: readonly ServiceReport[] = []
-  /** The next start is at once: connections may wait for it. */
-  #startsAtOnce = false
+  /** Connections wait for the next start. */
+  #isAwaited = false
 
   constructor(app: App, parts: WorkerSlotParts) {
     this.#app = app
@@ -98,11 +98,11 @@ export class WorkerSlot {
   }
 
   /**
-   * True if nothing serves here but a replacement is starting. False during backoff and for the
-   * attempts after it, which may fail.
+   * True if nothing serves here and connections wait for a replacement: one that starts, or will
+   * within the time that they may wait. False after a start that failed, until a worker serves.
    */
   get isReplacing(): boolean {
-    return this.serving === undefined && this.#end === 'none' && (this.#changing || this.#startsAtOnce)
+    return this.serving === undefined && this.#end === 'none' && (this.#changing || this.#isAwaited)
   }
 
   /** The workers that accept connections: for a while, those of both generations. */
@@ -218,6 +218,7 @@ export class WorkerSlot {
 
   /** `pause`: milliseconds before the next spare may start. */
   #begin(pause = 0): WorkerHandle {
+    this.#isAwaited ||= this.#deaths.hasServed
     this.#deaths.starting()
     this.#enter({ state: 'starting', since: Date.now() })
     const spare = this.#spare.take(pause)
@@ -231,7 +232,7 @@ export class WorkerSlot {
     void worker.failing.then(() => this.#failing(worker))
     void worker.ended.then((exit) => this.#died(worker, exit))
     this.#deaths.serving()
-    this.#startsAtOnce = false
+    this.#isAwaited = false
     if (worker.serving) this.#enter({ state: 'serving', since: Date.now(), services })
   }
 
@@ -260,13 +261,14 @@ export class WorkerSlot {
 
   /** If there is a spare, it starts to serve at once, and the next spare waits instead. */
   #replaceAfter(wait: number, isOverdue = false): void {
-    this.#startsAtOnce = wait === 0 || this.#spare.worker !== undefined
-    this.#enter({ state: 'waiting', until: Date.now() + (this.#startsAtOnce ? 0 : wait) })
+    const startsAtOnce = wait === 0 || this.#spare.worker !== undefined
+    this.#isAwaited = startsAtOnce || (this.#deaths.hasServed && wait < this.#parts.timing.backlog)
+    this.#enter({ state: 'waiting', until: Date.now() + (startsAtOnce ? 0 : wait) })
     if (isOverdue) return void this.#retry()
     const { maxRestarts } = this.#app
     if (this.#parts.mode === 'start' && maxRestarts !== undefined && this.#deaths.failures > maxRestarts)
       return this.#giveUp(maxRestarts)
-    if (this.#startsAtOnce) return void this.#retry(wait)
+    if (startsAtOnce) return void this.#retry(wait)
     this.#parts.log('warn', `worker ${workerLabel(this.spec)} restarts in ${wait} ms`)
     this.#timer = setTimeout(() => void this.#retry(), wait)
   }
@@ -286,6 +288,7 @@ export class WorkerSlot {
   }
 
   #giveUp(maxRestarts: number): void {
+    this.#isAwaited = false
     void this.#dismissSpare()
     this.#enter({ state: 'givenUp', error: restartLimit(workerLabel(this.spec), maxRestarts, this.#deaths.lastExit) })
   }

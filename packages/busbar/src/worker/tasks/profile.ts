@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { Session } from 'node:inspector/promises'
+import { type Profiler, Session } from 'node:inspector/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WorkerTask } from '../../shared/worker-tasks.ts'
 
@@ -21,7 +21,16 @@ async function cpuProfile(session: Session, duration: number): Promise<object> {
   await session.post('Profiler.enable')
   await session.post('Profiler.start')
   await sleep(duration)
-  return (await session.post('Profiler.stop')).profile
+  return withoutStart((await session.post('Profiler.stop')).profile)
+}
+
+/**
+ * V8 counts the time before the first sample from before the profiler's own start, which may take a
+ * second. That is no work of the app: the profile begins with the first sample.
+ */
+function withoutStart(found: Profiler.Profile): Profiler.Profile {
+  const [first, ...others] = found.timeDeltas ?? []
+  return first === undefined ? found : { ...found, startTime: found.startTime + first, timeDeltas: [0, ...others] }
 }
 
 /** Samples allocations, also of what is collected meanwhile. */

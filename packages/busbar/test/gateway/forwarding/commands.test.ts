@@ -69,6 +69,19 @@ describe('a command', { skip: unless('exchange', 'stream') }, () => {
     })
   })
 
+  it('gets its whole response to the client, also if it sends something behind it', async () => {
+    const program = createServer((request, response) => {
+      const head = 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n'
+      request.resume().on('end', () => response.socket!.end(`${head}helloNo status line`))
+    })
+    await withCommand(program, async (gateway) => {
+      for (const method of ['GET', 'POST']) {
+        const response = await fetch(gateway.url('/'), { method })
+        assert.deepEqual([response.status, await response.text()], [200, 'hello'])
+      }
+    })
+  })
+
   it('accepts WebSockets', async () => {
     const program = createServer()
     echoWebSockets(program)

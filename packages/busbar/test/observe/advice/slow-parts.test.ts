@@ -16,10 +16,26 @@ test('names the service whose own code takes most, and the hop, from the calls b
     parts.map(({ kind, what }) => [kind, what]),
     [
       ['service', 'stock'],
-      ['hop', '(outside) > web GET'],
+      ['hop', 'web > stock GET'],
     ],
   )
   assert.match(parts[0]!.text, /60 % .* 4 calls a second of 12 ms/)
+  assert.match(parts[1]!.text, /: 12 ms on average without the calls that stock makes; with them 12 ms, /)
+})
+
+test('charges a hop with its time without the calls that its callee makes, never with less than nothing', () => {
+  const hopOf = (...edges: EdgeStats[]): unknown => {
+    const part = findSlowParts(statusOf({}), statusOf({ edges }), 5).find(({ kind }) => kind === 'hop')
+    return part && [part.what, Math.round(part.figures['own']!), part.figures['mean']]
+  }
+  const outside = edge('', 'web', 10, 1000)
+  assert.deepEqual(hopOf(outside, edge('web', 'cart', 10, 300)), ['(outside) > web GET', 70, 100])
+  // Calls at the same time last longer together than the call that makes them.
+  const both = [edge('web', 'cart', 10, 900), edge('web', 'stock', 10, 950)]
+  assert.deepEqual(hopOf(outside, ...both), ['web > stock GET', 95, 95])
+  // Two callers of one service share what it spends in its own calls.
+  const shared = [edge('', 'cart', 10, 500), edge('web', 'cart', 10, 1500), edge('cart', 'stock', 20, 1000)]
+  assert.deepEqual(hopOf(...shared), ['cart > stock GET', 50, 50])
 })
 
 test('names blocked workers, calls that wait and busy loops before anything else', () => {

@@ -34,7 +34,7 @@ const requests = [
 ]
 
 for (const [name, setup] of Object.entries(setups))
-  test(`while no worker serves, ${name} answers any input with the same 503 at once`, { skip }, async () => {
+  test(`while no worker serves, ${name} answers any input with the same 503`, { skip }, async () => {
     await using app = await TestApp.start(setup, { timing: noRestart })
     await killAll(app)
     const { ready, unready } = app.running.status().app
@@ -47,6 +47,8 @@ for (const [name, setup] of Object.entries(setups))
     assert.match(head!, /\r\nretry-after: 1\r\nconnection: close$/)
     const { status, code } = JSON.parse(body!) as { status: number; code: string }
     assert.deepEqual([status, code], [503, 'SERVICE_UNAVAILABLE'])
+    const withoutBody = await answerTo(app, 'HEAD / HTTP/1.1\r\nHost: a\r\n\r\n')
+    assert.equal(withoutBody, `${head}\r\n\r\n`)
     assert.ok(app.log.some(({ line }) => line.startsWith('no worker serves')))
   })
 

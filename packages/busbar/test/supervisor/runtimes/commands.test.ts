@@ -4,7 +4,9 @@ import { freePort } from '../../support/http/free-ports.ts'
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { test } from 'node:test'
+import { createServer } from 'node:http'
+import { Socket } from 'node:net'
+import { mock, test } from 'node:test'
 import { loadApp } from '../../../src/config/load.ts'
 import { BusbarError } from '../../../src/contract/errors.ts'
 import { BusbarProcess } from '../../support/app/busbar-process.ts'
@@ -101,6 +103,28 @@ test('a program in another language is a service', { skip: !hasCommand('python3'
   using folder = new TestFolder({ 'pages/page.txt': 'from python', 'busbar.config.json': config(command) })
   await using app = await started(folder)
   assert.equal(await (await fetch(`${app.url}/pages/page.txt`)).text(), 'from python')
+})
+
+test('a command that listens on both loopback addresses is reached over IPv4, whenever it begins', async () => {
+  const port = await freePort()
+  const { connect } = Socket.prototype as unknown as { connect: (this: Socket, ...args: unknown[]) => Socket }
+  const mocked = mock.method(Socket.prototype, 'connect', function (this: Socket, ...args: unknown[]) {
+    const [{ host, port: to }] = args[0] as [{ host?: string; port?: number }]
+    // Between the attempts on the one address and on the other.
+    if (host === '::1' && to === port && !dual.listening) dual.listen(port)
+    return Reflect.apply(connect, this, args)
+  })
+  const dual = createServer((request, response) => response.end(request.socket.remoteAddress))
+  using folder = new TestFolder({
+    'busbar.config.json': config(`${node} -e "setInterval(() => {}, 1000)"`, { port, path: '.' }),
+  })
+  try {
+    await using app = await started(folder)
+    assert.equal(await (await fetch(`${app.url}/pages`)).text(), '::ffff:127.0.0.1')
+  } finally {
+    mocked.mock.restore()
+    dual.close()
+  }
 })
 
 test(
