@@ -48,8 +48,8 @@ pub fn is_idempotent(method: &[u8]) -> bool {
     matches!(method, b"GET" | b"HEAD" | b"OPTIONS" | b"TRACE" | b"PUT" | b"DELETE" | b"QUERY" | b"PROPFIND" | b"REPORT")
 }
 
-/// Whether the text of a request, which may be cut off, asks for a head only. Line ends before it are
-/// not part of it.
+/// Whether the text of a request, which may be cut off, asks for a head only. Line ends before it
+/// are not part of it.
 pub fn begins_head(text: &[u8]) -> bool {
     text.trim_ascii_start().starts_with(b"HEAD ")
 }
