@@ -68,6 +68,8 @@ describe('a connection to NATS', { skip: withoutNats }, () => {
     await refused(NatsServer.configOf(port), /cannot be reached: .*closed before it was accepted, .*max_connections/)
     server.close()
     await once(server, 'close')
+    // The client keeps the time limit of a connect that has failed, for three seconds.
+    await pollUntil(() => !process.getActiveResourcesInfo().includes('Timeout'))
   })
 
   it('uses the seed of an nkey', async () => {

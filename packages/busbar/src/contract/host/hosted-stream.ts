@@ -36,7 +36,7 @@ export class HostedStream implements AsyncIterableIterator<unknown, undefined, u
   /** True once a value was delivered: a caller that leaves after that has had its answer. */
   #hasPassed = false
   /** Serialises concurrent calls of `next()`. */
-  #turn: Promise<unknown> = Promise.resolve()
+  #turn: Promise<unknown> | undefined
 
   readonly #edge: CallEdge | undefined
   #began: number | undefined
@@ -55,8 +55,7 @@ export class HostedStream implements AsyncIterableIterator<unknown, undefined, u
 
   /** The first one begins at once, so that the call counts even if its worker dies in this turn. */
   next(): Promise<Step> {
-    const isFirst = this.#state.is === 'idle' && this.#pending === undefined
-    const turn = isFirst ? this.#step() : this.#turn.then(() => this.#step())
+    const turn = this.#turn?.then(() => this.#step()) ?? this.#step()
     this.#turn = turn.catch(() => {})
     return turn
   }
