@@ -58,6 +58,7 @@ export class GrpcServer {
   /** The worker dies: ends the calls in flight of one service, or of all. */
   fail(error: BusbarError, service?: string): void {
     for (const call of this.#calls) if (service === undefined || call.service === service) call.fail(error)
+    if (service === undefined) this.#listener.abandon()
   }
 
   stop(times: StopTimes): Promise<void> {

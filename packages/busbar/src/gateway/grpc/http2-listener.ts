@@ -31,7 +31,7 @@ const pingTimeout = 20_000
 
 /** HTTP/2 connections of the portable gateway, by `node:http2`. */
 export class Http2Listener {
-  readonly #sessions = new Set<ServerHttp2Session>()
+  readonly #sessions = new Map<ServerHttp2Session, Socket>()
   readonly #parts: Http2Parts
   readonly #options: ServerOptions
   #isStopping = false
@@ -63,7 +63,7 @@ export class Http2Listener {
       // A client may have reset it before this event.
       if (!stream.destroyed) this.#parts.onStream(new Http2Carrier(stream, headers, socket))
     })
-    this.#add(session)
+    this.#add(session, socket)
     // Of a client that was killed, nothing follows but the end of its connection.
     socket.once('end', () => session.destroy())
   }
@@ -71,10 +71,10 @@ export class Http2Listener {
   /** Lets calls in flight end; the rest are cut off when the time is over. */
   async stop({ timeout }: StopTimes): Promise<void> {
     this.#isStopping = true
-    const closed = [...this.#sessions].map(
+    const closed = [...this.#sessions.keys()].map(
       (session) => new Promise<void>((resolve) => (session.closed ? resolve() : session.once('close', resolve))),
     )
-    for (const session of this.#sessions) session.close()
+    for (const session of this.#sessions.keys()) session.close()
     const limit = setTimeout(() => this.destroy(), timeout)
     await Promise.all(closed)
     clearTimeout(limit)
@@ -82,11 +82,19 @@ export class Http2Listener {
 
   destroy(): void {
     this.#isStopping = true
-    for (const session of this.#sessions) session.destroy()
+    for (const session of this.#sessions.keys()) session.destroy()
   }
 
-  #add(session: ServerHttp2Session): void {
-    this.#sessions.add(session)
+  /**
+   * The thread is about to end. Node reads on while it ends, and a request that comes then ends the
+   * process: `Assertion failed: onread->IsFunction()` (24.21, 26.10).
+   */
+  abandon(): void {
+    for (const socket of this.#sessions.values()) socket.destroy()
+  }
+
+  #add(session: ServerHttp2Session, socket: Socket): void {
+    this.#sessions.set(session, socket)
     session.setLocalWindowSize(connectionWindow)
     // A client that has not sent its settings answers no ping. Their event may precede this.
     const { headerTimeout } = this.#parts.limits

@@ -53,7 +53,7 @@ export class WorkerSlot {
   #end: 'none' | 'stopping' | 'retiring' = 'none'
   /** The services of the last worker that served. */
   #reports: readonly ServiceReport[] = []
-  /** Connections wait for the next start. */
+  /** Connections wait for the next start, also between the worker's fault and its end. */
   #isAwaited = false
 
   constructor(app: App, parts: WorkerSlotParts) {
@@ -232,7 +232,7 @@ export class WorkerSlot {
     void worker.failing.then(() => this.#failing(worker))
     void worker.ended.then((exit) => this.#died(worker, exit))
     this.#deaths.serving()
-    this.#isAwaited = false
+    this.#isAwaited = true
     if (worker.serving) this.#enter({ state: 'serving', since: Date.now(), services })
   }
 
