@@ -138,7 +138,7 @@ export class ClusterConnection {
       try {
         return await client.connect(optionsOf(this.#parts, server, client))
       } catch (error) {
-        faults.set(server, describe(error))
+        faults.set(server, wasCut(error) ? cut : describe(error))
       }
     }
     // In the order of the config: the same faults are not logged again because of another order.
@@ -246,9 +246,7 @@ const tlsNames = { ca: 'cluster.tls.ca', cert: 'cluster.tls.cert' }
 function describe(error: unknown): string {
   const tls = tlsFault(error, tlsNames)
   if (tls !== undefined) return tls
-  const { code, message, cause } = error as NodeJS.ErrnoException
-  const { code: causeCode } = (cause ?? {}) as NodeJS.ErrnoException
-  if (cutCodes.has(code ?? causeCode) || /undefined error/.test(message)) return wasCut
+  const { code, message } = error as NodeJS.ErrnoException
   return message === '' || message === undefined ? String(code ?? error) : message
 }
 
@@ -256,8 +254,15 @@ function describe(error: unknown): string {
  * The server may close the connection before the client has read why: a server that is full says so
  * at once.
  */
+function wasCut(error: unknown): boolean {
+  const { code, message, cause } = error as NodeJS.ErrnoException
+  const { code: causeCode } = (cause ?? {}) as NodeJS.ErrnoException
+  // The client says "undefined error" if the connection ended without one.
+  return cutCodes.has(code ?? causeCode) || /undefined error/.test(message)
+}
+
 const cutCodes: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ECONNRESET'])
-const wasCut = 'the connection was closed before it was accepted, as by a server that has its max_connections'
+const cut = 'the connection was closed before it was accepted, as by a server that has its max_connections'
 
 function sleepUnref(duration: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, duration).unref())
