@@ -1,6 +1,6 @@
 import { noStatus } from '../../shared/metrics/edge-table.ts'
 import type { CountedEdge } from '../meter.ts'
-import { type ExchangeHandler, mayHaveBegun } from './exchange.ts'
+import type { ExchangeHandler } from './exchange.ts'
 import { ForwardingExchange } from './forwarding-exchange.ts'
 
 /** Counts a call over a link when the response is complete, or the call has failed. */
@@ -52,15 +52,11 @@ export function endCall(
   isAborted: boolean,
 ): void {
   // A connection would have been refused, so the callee would not have counted the call.
-  if (status === noStatus && failure !== undefined && wasNotTaken(failure)) return edge.withdraw()
+  if (status === noStatus && notTaken.has(failure?.code ?? '')) return edge.withdraw()
   // A response that the caller aborted counts by its status.
   const counts = failure === undefined || isAborted || status >= 500
   edge.end(counts ? status : noStatus, began)
 }
 
 /** No instance has taken the call. */
-function wasNotTaken(error: NodeJS.ErrnoException): boolean {
-  return notTaken.has(error.code ?? '') && !mayHaveBegun(error)
-}
-
 const notTaken: ReadonlySet<string> = new Set(['ECONNREFUSED', 'SERVICE_UNAVAILABLE'])

@@ -106,19 +106,6 @@ export function isReset(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET'
 }
 
-/** Errors whose code alone would say that no instance has begun with the request. */
-const late = new WeakSet<Error>()
-
-/** The link to the instance was closed with this error after it took the request. */
-export function markBegun<Failure extends Error>(error: Failure): Failure {
-  late.add(error)
-  return error
-}
-
-export function mayHaveBegun(error: Error): boolean {
-  return late.has(error)
-}
-
 function hangup(how: 'closed' | 'reset', service: string, { method, path }: ExchangeRequest): BusbarError {
   const message = `service '${service}' ${how} the connection before its answer to ${method} ${path} was complete`
   return new BusbarError('SERVICE_HANGUP', { message, service })

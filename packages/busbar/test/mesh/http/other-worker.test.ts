@@ -62,6 +62,25 @@ describe('the worker of a service dies', { skip: unless('exchange', 'stream') },
       })
     })
 
+  test('or stops: what its caller gets never says that the request has not begun', async () => {
+    for (const call of Object.values(calls)) {
+      await using app = new RemoteInstances()
+      const asked = Promise.withResolvers<void>()
+      const endpoint = await app.add(() => asked.resolve())
+      await app.mesh()
+      const answer = call()
+      await asked.promise
+      endpoint.link.close({ code: 'SERVICE_UNAVAILABLE', message: 'worker 2 has stopped' })
+      const codes: unknown[] = []
+      await assert.rejects(answer, (error: NodeJS.ErrnoException) => {
+        for (let one: unknown = error; one instanceof Error; one = one.cause) codes.push(Reflect.get(one, 'code'))
+        return true
+      })
+      assert.ok(codes.includes('UND_ERR_SOCKET') || codes.includes('ECONNRESET'), codes.join())
+      assert.ok(!codes.includes('SERVICE_UNAVAILABLE') && !codes.includes('ECONNREFUSED'), codes.join())
+    }
+  })
+
   test('during a response: the caller gets what arrived, then the error', async () => {
     await using app = new RemoteInstances()
     const endpoint = await app.add((_, response) => void response.write('half'))

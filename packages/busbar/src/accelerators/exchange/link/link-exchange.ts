@@ -2,7 +2,7 @@ import type { ErrorRecord } from '../../../contract/errors.ts'
 import type { RemoteEndpoint } from '../../../mesh/routing/endpoint.ts'
 import type { CallHead, Channel, ChannelHandler } from '../../../mesh/links/link.ts'
 import { currentScope, type Scope } from '../../../mesh/scope.ts'
-import { type Exchange, type ExchangeHandler, type ExchangeRequest, markBegun } from '../../../mesh/http/exchange.ts'
+import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../../mesh/http/exchange.ts'
 import { QueuedResponse } from '../queued-response.ts'
 import { callAborted, lengthMismatch } from '../errors.ts'
 import { foldHeaders } from '../../../mesh/http/header-fields.ts'
@@ -114,10 +114,7 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
 
   onError(record: ErrorRecord, notStarted: boolean): void {
     this.#notStarted = notStarted
-    const { code, message } = record
-    const isRefused = notStarted && code === 'SERVICE_UNAVAILABLE'
-    const error = isRefused ? connectionRefusedError(message, this.#service) : fromRecord(record)
-    this.queueFailure(notStarted ? error : markBegun(error), this.#isUploading)
+    this.queueFailure(notStarted ? refusal(record, this.#service) : loss(record), this.#isUploading)
   }
 
   onDrain(): void {
@@ -153,6 +150,17 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
     this.#channel.cancel(error.toRecord())
   }
 }
+
+function refusal(record: ErrorRecord, service: string): Error {
+  return record.code === unavailable ? connectionRefusedError(record.message, service) : fromRecord(record)
+}
+
+/** A caller may repeat a call that was not taken. So one that was taken never says this. */
+function loss(record: ErrorRecord): Error {
+  return fromRecord(record.code === unavailable ? { ...record, code: 'LINK_LOST' } : record)
+}
+
+const unavailable = 'SERVICE_UNAVAILABLE'
 
 function payloadOf({ path, rawHeaders }: ExchangeRequest, body: Chunk | null): RequestValue {
   return [path, toLines(rawHeaders), body]

@@ -1,11 +1,5 @@
 import { BusbarError } from '../../../contract/errors.ts'
-import {
-  type Exchange,
-  type ExchangeHandler,
-  isReset,
-  mayHaveBegun,
-  type ResponseHead,
-} from '../../../mesh/http/exchange.ts'
+import { type Exchange, type ExchangeHandler, isReset, type ResponseHead } from '../../../mesh/http/exchange.ts'
 import { CountedCall } from '../../../mesh/http/counted-call.ts'
 import type { ConnectionOrigin, MeshContext } from '../../../mesh/mesh-context.ts'
 import type { Link } from '../../../mesh/links/link.ts'
@@ -210,7 +204,6 @@ function watch(link: Link, end: RequestEnd): void {
 
 /** No instance has begun with the request. */
 function isRefusal(error: NodeJS.ErrnoException): boolean {
-  if (mayHaveBegun(error)) return false
   return error.code === 'ECONNREFUSED' || refusals.some((code) => BusbarError.is(error, code))
 }
 
