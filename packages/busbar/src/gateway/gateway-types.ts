@@ -46,10 +46,10 @@ export interface Gateway {
   /** Applies to later connections. */
   readonly setTls: (tls: TlsMaterial) => void
   /**
-   * Responds with 502 to every request (of one service, or all) without a response. Truncates the
-   * responses that have begun.
+   * The worker is about to end. Responds with 502 to every request without a response, and
+   * truncates the responses that have begun.
    */
-  fail(error: BusbarError, service?: string): void
+  fail(error: BusbarError): void
   /** Half of the connections of HTTP/1 end with their next response, which says so. */
   shareConnections(): void
   /**

@@ -132,14 +132,13 @@ class HttpGateway implements Gateway {
     return (carrier) => (this.redirect === undefined || carrier.isEncrypted) && carried.serve(carrier)
   }
 
-  fail(error: BusbarError, service?: string): void {
+  fail(error: BusbarError): void {
     const code = error.status === 502 ? error.code : 'SERVICE_HANGUP'
     for (const context of this.#connections.requests())
-      if (service === undefined || context.service === service)
-        context.connection.failRequest(noResponse(context.service, code), context)
-    this.#upgrades.fail(code, service)
-    this.#carried?.fail((of) => noResponse(of, code), service)
-    this.#parts.grpc?.fail(error, service)
+      context.connection.failRequest(noResponse(context.service, code), context)
+    this.#upgrades.fail(code)
+    this.#carried?.fail((service) => noResponse(service, code))
+    this.#parts.grpc?.fail(error)
   }
 
   shareConnections(): void {

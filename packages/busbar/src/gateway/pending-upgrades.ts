@@ -51,11 +51,8 @@ export class PendingUpgrades {
     return upgrade
   }
 
-  /** Fails those of one service, or all. */
-  fail(code: ErrorCode, service: string | undefined): void {
-    for (const upgrade of this.#open)
-      if ((service === undefined || service === upgrade.service) && upgrade.canRespond)
-        upgrade.fail(noResponse(upgrade.service, code))
+  fail(code: ErrorCode): void {
+    for (const upgrade of this.#open) if (upgrade.canRespond) upgrade.fail(noResponse(upgrade.service, code))
   }
 }
 

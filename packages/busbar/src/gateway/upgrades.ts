@@ -70,9 +70,9 @@ export class Upgrades {
     forwardUpgrade({ mesh, route, endpoint, req, socket, head, onAnswered, onLost })
   }
 
-  /** Fails those of one service, or all, that have no response. */
-  fail(code: ErrorCode, service: string | undefined): void {
-    this.#pending.fail(code, service)
+  /** Fails all that have no response. */
+  fail(code: ErrorCode): void {
+    this.#pending.fail(code)
   }
 
   async closeWebSockets(close: WebSocketClose): Promise<void> {

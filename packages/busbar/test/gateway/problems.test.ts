@@ -199,15 +199,17 @@ describe('an error response', () => {
   })
 
   it('is 502 for all requests in flight when the thread is lost', async () => {
-    const asked = Promise.withResolvers<void>()
-    await using gateway = await TestGateway.start({ services: { shop: () => asked.resolve(), other: silent } })
-    const response = fetch(gateway.url('/shop'))
-    const spared = fetch(gateway.url('/other'))
-    spared.catch(silent)
-    await asked.promise
-    gateway.gateway.fail(new BusbarError('WORKER_DIED', { message: 'secret' }), 'shop')
-    const problem = await isProblem(await response, 502, 'WORKER_DIED')
-    assert.doesNotMatch(JSON.stringify(problem), /secret/)
+    const asked = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+    await using gateway = await TestGateway.start({
+      services: { shop: () => asked[0].resolve(), other: () => asked[1].resolve() },
+    })
+    const responses = [fetch(gateway.url('/shop')), fetch(gateway.url('/other'))]
+    await Promise.all(asked.map(({ promise }) => promise))
+    gateway.gateway.fail(new BusbarError('WORKER_DIED', { message: 'secret' }))
+    for (const response of responses) {
+      const problem = await isProblem(await response, 502, 'WORKER_DIED')
+      assert.doesNotMatch(JSON.stringify(problem), /secret/)
+    }
   })
 
   it('does not occur for a program that throws: its error is its own', async (t) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2'
 import { describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { frame } from '../../src/contract/grpc/framing.ts'
 import { pollUntil, type TestApp } from '../support/app/test-app.ts'
 import { isNative } from '../support/app/wanted-entrance.ts'
@@ -11,6 +12,7 @@ import { startThings } from './support/things-app.ts'
 const nothing = frame(new Uint8Array())
 const idOfA = frame(new Uint8Array([0x0a, 1, 0x61]))
 const aMinute = frame(new Uint8Array([0x08, 0xe0, 0xd4, 0x03]))
+const hundredMs = frame(new Uint8Array([0x08, 0x64]))
 const one = frame(new Uint8Array([0x08, 1]))
 
 function open(session: ClientHttp2Session, method: string, bytes: Uint8Array): ClientHttp2Stream {
@@ -32,7 +34,7 @@ async function answered(stream: ClientHttp2Stream): Promise<boolean> {
     status ??= fields['grpc-status']
   }
   stream.on('response', look).on('trailers', look).end()
-  await once(stream, 'close')
+  await new Promise((resolve) => stream.once('close', resolve))
   return status === '0'
 }
 
@@ -84,6 +86,29 @@ describe('a worker that dies with its gateway', () => {
       find: { none: 1 },
       dies: { none: 1 },
     })
+  })
+
+  // Node reads on while a thread ends: `Assertion failed: onread->IsFunction()`.
+  test('does not end its process by what clients send meanwhile', async () => {
+    await using started = await startApp()
+    const { app, session } = started
+    const others = Array.from({ length: 16 }, () => connect(app.url).on('error', () => {}))
+    try {
+      await Promise.all(others.map((other) => answered(open(other, 'GetThing', idOfA))))
+      open(session, 'Busy', hundredMs).end()
+      await delay(20)
+      // What comes while the worker is busy is read in one turn, in this order.
+      open(session, 'Dies', nothing).end()
+      await delay(5)
+      const calls = others.flatMap((other) => [1, 2, 3].map(() => answered(open(other, 'GetThing', idOfA))))
+      await Promise.all(calls)
+      await app.untilReplaced(0)
+      const next = connect(app.url)
+      assert.equal(await answered(open(next, 'GetThing', idOfA)), true)
+      next.destroy()
+    } finally {
+      others.forEach((other) => other.destroy())
+    }
   })
 
   const options = { skip: isNative ? false : 'Node may not have read what comes with the fatal call' }

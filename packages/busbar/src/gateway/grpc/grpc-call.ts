@@ -64,10 +64,6 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
     if (parts.method.clientStreams) this.#queue = new MessageQueue(parts.carrier)
   }
 
-  get service(): string {
-    return this.#parts.method.service
-  }
-
   /** A client that streams may get answers before it has sent anything. */
   start(): void {
     const { carrier, limits } = this.#parts

@@ -44,9 +44,9 @@ export class GrpcEntrance {
     }
   }
 
-  /** Ends the calls in flight of one service, or of all. */
-  fail(error: BusbarError, service?: string): void {
-    this.#server.fail(error, service)
+  /** The worker is about to end. */
+  fail(error: BusbarError): void {
+    this.#server.fail(error)
   }
 
   async stop(times: StopTimes): Promise<void> {

@@ -55,10 +55,10 @@ export class GrpcServer {
     this.#listener.accept(socket)
   }
 
-  /** The worker dies: ends the calls in flight of one service, or of all. */
-  fail(error: BusbarError, service?: string): void {
-    for (const call of this.#calls) if (service === undefined || call.service === service) call.fail(error)
-    if (service === undefined) this.#listener.abandon()
+  /** The worker is about to end. Ends the calls in flight, and the connections. */
+  fail(error: BusbarError): void {
+    for (const call of this.#calls) call.fail(error)
+    this.#listener.abandon()
   }
 
   stop(times: StopTimes): Promise<void> {

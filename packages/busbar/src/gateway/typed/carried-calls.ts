@@ -90,10 +90,9 @@ export class CarriedCalls implements CallOwner {
     if (--this.#size === 0) this.#onEmpty?.()
   }
 
-  /** Ends the calls in flight of one service, or of all. Their responses count as incomplete. */
-  fail(problemOf: (service: string) => Problem, service?: string): void {
-    for (const call of this.#waiting)
-      if (service === undefined || call.service === service) call.refuse(problemOf(call.service), noStatus)
+  /** Ends the calls in flight. Their responses count as incomplete. */
+  fail(problemOf: (service: string) => Problem): void {
+    for (const call of this.#waiting) call.refuse(problemOf(call.service), noStatus)
   }
 
   /** New requests are left to Node's server. Resolves when those in flight are answered. */

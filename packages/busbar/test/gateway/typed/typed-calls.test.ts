@@ -73,7 +73,7 @@ describe('a typed call that the gateway answers', () => {
     await using gateway = await start('by the gateway')
     const answer = gateway.send(post('later', { ms: 500 }))
     await until(() => gateway.gateway.inFlight === 1)
-    gateway.gateway.fail({ status: 500, code: 'WORKER_DIED' } as never, 'words')
+    gateway.gateway.fail({ status: 500, code: 'WORKER_DIED' } as never)
     assert.match(await answer, /^HTTP\/1\.1 502 [^]*SERVICE_HANGUP/)
   })
 
