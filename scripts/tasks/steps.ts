@@ -67,6 +67,8 @@ export const longSuites = [
   'packages/busbar/test/queues/cluster-faults.test.ts',
   'packages/lab/test/scenarios/arms.test.ts',
   'packages/lab/test/stats/faults-in-slices.test.ts',
+  'packages/lab/test/try-app/learning.test.ts',
+  'packages/lab/test/try-app/services-today.test.ts',
 ]
 
 /** The suites whose requests come through the gateway's port. */
