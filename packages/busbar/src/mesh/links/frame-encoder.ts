@@ -117,8 +117,9 @@ export const pongFrame = '[9]'
 export const drainFrame = '[10]'
 export const moveFrame = '[13]'
 
-export function closeFrame(reason: EncodedValue, part: number): string {
-  return `[11,${valueOf(reason, part)}]`
+/** `last`: the number of the last call of the peer that was read. */
+export function closeFrame(last: number, reason: EncodedValue, part: number): string {
+  return `[11,${valueOf(reason, part)},${last}]`
 }
 
 export function loadFrame(service: string, inFlight: number): string {

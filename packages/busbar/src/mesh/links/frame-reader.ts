@@ -20,7 +20,8 @@ export interface FrameReceiver {
   onPing(): void
   onPong(): void
   onPeerDrains(): void
-  onPeerCloses(reason: ErrorRecord): void
+  /** `last`: of this side’s calls, the last one that the peer has read. Infinity: not said. */
+  onPeerCloses(reason: ErrorRecord, last: number): void
   onLoad(frame: Frame): void
   onMove(): void
 }
@@ -133,7 +134,7 @@ export class FrameReader {
       case frameTypes.drain:
         return receiver.onPeerDrains()
       case frameTypes.close:
-        return receiver.onPeerCloses(recordAt(frame, 1, packet))
+        return receiver.onPeerCloses(recordAt(frame, 1, packet), frame.length > 3 ? countAt(frame, 3) : Infinity)
       case frameTypes.load:
         return receiver.onLoad(frame)
       case frameTypes.move:

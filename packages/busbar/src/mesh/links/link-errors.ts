@@ -6,13 +6,20 @@ import { checkForOtherApp, encodeValue, type EncodedValue, TooMuchForOtherApp } 
 import { plainRecord } from './frame-encoder.ts'
 import type { CallHead } from './link.ts'
 
-/** The link's error, as the error of one of its calls. `name`: the call, for the message. */
+/**
+ * The link's error, as the error of a call that the peer may have begun. Callers may repeat what is
+ * unavailable, so this is lost. `name`: the call, for the message.
+ */
 export function callFailure(
   { name, head }: { readonly name: string; readonly head: CallHead },
   peer: string,
   { code, message, hint }: ErrorRecord,
 ): ErrorRecord {
-  const failure = { code, message: `${name}, which ${peer} was answering: ${message}`, service: head.service }
+  const failure: ErrorRecord = {
+    code: code === 'SERVICE_UNAVAILABLE' ? 'LINK_LOST' : code,
+    message: `${name}, which ${peer} was answering: ${message}`,
+    service: head.service,
+  }
   return hint === undefined ? failure : { ...failure, hint }
 }
 

@@ -128,7 +128,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   close(reason: ErrorRecord): void {
     if (this.#state === 'closed') return
     const encoded = encodeErrorRecord(reason)
-    this.sendQueue.push(closeFrame(encoded, this.sendQueue.nextPart), encoded)
+    this.sendQueue.push(closeFrame(this.#lastOfPeer, encoded, this.sendQueue.nextPart), encoded)
     this.sendQueue.flush()
     this.#end(reason)
   }
@@ -207,8 +207,8 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     if (this.#state === 'open') this.#enter('draining')
   }
 
-  onPeerCloses(reason: ErrorRecord): void {
-    this.#end(reason)
+  onPeerCloses(reason: ErrorRecord, last: number): void {
+    this.#end(reason, last)
   }
 
   onLoad(frame: Frame): void {
@@ -227,15 +227,15 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     return id <= this.#lastOfPeer && -id <= this.#lastOwn
   }
 
-  #end(reason: ErrorRecord): void {
+  #end(reason: ErrorRecord, last = Infinity): void {
     this.#enter('closed')
     this.#keepAlive.close()
     this.#transport.close()
     for (const channel of this.#peers) channel.onCancel(reason)
     this.sendQueue.drop()
     this.#blocked.clear()
-    if (reason.code === 'LINK_LOST' && this.#options.resolveLost !== undefined) this.#failLost(reason)
-    else this.#fail(reason)
+    if (reason.code === 'LINK_LOST' && this.#options.resolveLost !== undefined) this.#failLost(reason, last)
+    else this.#fail(reason, last)
     this.#settleClosed(reason)
   }
 
@@ -244,18 +244,21 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     if (this.#state !== 'closed') this.#end(linkLost(this.#label, 'does not read what it is sent'))
   }
 
-  #fail(reason: ErrorRecord): void {
-    for (const channel of this.#own) channel.onError(callFailure(channel, this.#label, reason), false)
+  /** `last`: the last call that the peer has read, as far as is known. It never saw later ones. */
+  #fail(reason: ErrorRecord, last: number): void {
+    for (const channel of this.#own)
+      if (channel.id > last) channel.onError({ ...reason, service: channel.head.service }, true)
+      else channel.onError(callFailure(channel, this.#label, reason), false)
   }
 
   /**
    * Connections fail at once: they end without a reason and are never retried. Calls wait for the
    * reason.
    */
-  #failLost(reason: ErrorRecord): void {
+  #failLost(reason: ErrorRecord, last: number): void {
     for (const channel of this.#own) if (channel.head.kind === 'bytes') channel.onError(reason, false)
     this.#resolvedReason = this.#options.resolveLost!(reason)
-    void this.#resolvedReason.then((known) => this.#fail(known))
+    void this.#resolvedReason.then((known) => this.#fail(known, last))
   }
 
   #enter(state: Link['state']): void {

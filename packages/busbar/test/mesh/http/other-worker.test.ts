@@ -1,152 +1,14 @@
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
-import { get, type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { describe, test } from 'node:test'
-import { request as undiciRequest } from 'undici'
 import { BusbarError } from '../../../src/contract/errors.ts'
 import type { Admission, RemoteEndpoint } from '../../../src/mesh/routing/endpoint.ts'
-import { startMesh } from '../../../src/mesh/mesh.ts'
-import { Router } from '../../../src/mesh/routing/router.ts'
 import { currentScope } from '../../../src/mesh/scope.ts'
-import { TestEndpoint } from '../../support/mesh/test-endpoint.ts'
 import { open, requestOf, send, TestCall } from '../../support/mesh/test-call.ts'
-import { linkedEndpoint } from '../../support/mesh/linked-endpoint.ts'
-import { exchanges, streams, unless } from '../../support/mesh/accelerators.ts'
-
-const maxHops = 5
-
-const died = { code: 'WORKER_DIED', message: 'worker 2 ended' } as const
-
-/** Instances of one service, each over a link of its own. */
-class RemoteInstances implements AsyncDisposable {
-  readonly router = new Router(['callee'])
-  readonly endpoints: (RemoteEndpoint & Disposable)[] = []
-  readonly #stack = new AsyncDisposableStack()
-
-  async add(program: RequestListener): Promise<RemoteEndpoint> {
-    const endpoint = this.#stack.use(linkedEndpoint(this.#stack.use(new TestEndpoint('callee', program))))
-    this.endpoints.push(endpoint)
-    this.router.addRemote(endpoint)
-    return endpoint
-  }
-
-  async mesh(): Promise<void> {
-    this.#stack.use(await startMesh({ router: this.router, maxHops, exchanges, streams }))
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#stack.disposeAsync()
-  }
-}
-
-describe('the worker of a service dies', { skip: unless('exchange', 'stream') }, () => {
-  const calls: Record<string, () => Promise<unknown>> = {
-    fetch: () => fetch('http://callee.internal/', { method: 'POST', body: 'x' }),
-    'undici.request': () => undiciRequest('http://callee.internal/', { method: 'POST', body: 'x' }),
-    'node:http': () => once(get('http://callee.internal/'), 'response'),
-  }
-
-  for (const [client, call] of Object.entries(calls))
-    test(`during a call: ${client} fails at once, as over a broken connection`, async () => {
-      await using app = new RemoteInstances()
-      const asked = Promise.withResolvers<void>()
-      const endpoint = await app.add(() => asked.resolve())
-      await app.mesh()
-      const answer = call()
-      await asked.promise
-      endpoint.link.close(died)
-      await assert.rejects(answer, (error: NodeJS.ErrnoException) => {
-        const codes = [error, error.cause].map((one) => (one as NodeJS.ErrnoException | undefined)?.code)
-        return codes.some((code) => code === 'UND_ERR_SOCKET' || code === 'ECONNRESET')
-      })
-    })
-
-  test('or stops: what its caller gets never says that the request has not begun', async () => {
-    for (const call of Object.values(calls)) {
-      await using app = new RemoteInstances()
-      const asked = Promise.withResolvers<void>()
-      const endpoint = await app.add(() => asked.resolve())
-      await app.mesh()
-      const answer = call()
-      await asked.promise
-      endpoint.link.close({ code: 'SERVICE_UNAVAILABLE', message: 'worker 2 has stopped' })
-      const codes: unknown[] = []
-      await assert.rejects(answer, (error: NodeJS.ErrnoException) => {
-        for (let one: unknown = error; one instanceof Error; one = one.cause) codes.push(Reflect.get(one, 'code'))
-        return true
-      })
-      assert.ok(codes.includes('UND_ERR_SOCKET') || codes.includes('ECONNRESET'), codes.join())
-      assert.ok(!codes.includes('SERVICE_UNAVAILABLE') && !codes.includes('ECONNREFUSED'), codes.join())
-    }
-  })
-
-  test('during a response: the caller gets what arrived, then the error', async () => {
-    await using app = new RemoteInstances()
-    const endpoint = await app.add((_, response) => void response.write('half'))
-    const call = open(endpoint)
-    await once(call, 'chunk')
-    endpoint.link.close(died)
-    await assert.rejects(call.answer(), { code: 'WORKER_DIED' })
-    assert.deepEqual(call.chunks, ['half'])
-  })
-
-  test('and an idempotent request is retried on another instance', async () => {
-    await using app = new RemoteInstances()
-    const asked = Promise.withResolvers<void>()
-    const first = await app.add(() => asked.resolve())
-    await app.mesh()
-    const answer = fetch('http://callee.internal/', { method: 'PUT', body: 'x' })
-    await asked.promise
-    await app.add((request, response) => void request.pipe(response))
-    first.link.close(died)
-    assert.equal(await (await answer).text(), 'x')
-  })
-
-  test('and no other request is retried: it may have been carried out', async () => {
-    await using app = new RemoteInstances()
-    const asked = Promise.withResolvers<void>()
-    const first = await app.add(() => asked.resolve())
-    await app.mesh()
-    const answer = fetch('http://callee.internal/', { method: 'POST', body: 'x' })
-    await asked.promise
-    await app.add(() => assert.fail('called'))
-    first.link.close(died)
-    await assert.rejects(answer)
-  })
-
-  test('before it has started: any request is retried on another instance', async () => {
-    await using app = new RemoteInstances()
-    await app.add((_, response) => void response.end('never'))
-    const first = app.endpoints[0]!
-    await app.mesh()
-    // It accepts no new calls, and the drain frame is still in transit.
-    const draining = new Proxy(first, { get: (target, key) => (key === 'link' ? refusing : Reflect.get(target, key)) })
-    app.router.removeRemote(first)
-    app.router.addRemote(draining)
-    await app.add((_, response) => void response.end('elsewhere'))
-    const texts = await Promise.all(
-      Array.from({ length: 4 }, async () =>
-        (await fetch('http://callee.internal/', { method: 'POST', body: 'x' })).text(),
-      ),
-    )
-    assert.deepEqual(new Set(texts), new Set(['elsewhere']))
-  })
-})
-
-const refusing = {
-  state: 'open',
-  inFlight: 0,
-  open(
-    _head: unknown,
-    _payload: unknown,
-    _ended: unknown,
-    handler: { onError(error: object, notStarted: boolean): void },
-  ) {
-    setImmediate(() => handler.onError({ code: 'SERVICE_UNAVAILABLE', message: 'is stopping' }, true))
-    return { cancel() {}, consumed() {} }
-  },
-}
+import { exchanges, unless } from '../../support/mesh/accelerators.ts'
+import { maxHops, RemoteInstances } from '../../support/mesh/remote-instances.ts'
 
 describe('a service with a concurrency limit', { skip: unless('exchange', 'stream') }, () => {
   /** Admits one call at a time. */
@@ -282,7 +144,7 @@ describe('a response from another worker', { skip: unless('exchange', 'stream') 
     await using app = new RemoteInstances()
     const endpoint = await app.add(() => {})
     for (const value of [undefined, null, 5, ['200', '', ''], [200, '', 3], [200, '', '', 7]]) {
-      const link = { ...refusing, open: replying(value) }
+      const link = { state: 'open', inFlight: 0, open: replying(value) }
       const call = new TestCall()
       exchanges!.open({ ...endpoint, link } as never, requestOf(), { service: 'callee', hops: 1 }, call)
       await assert.rejects(call.answer(), { code: 'INTERNAL' })

@@ -258,30 +258,6 @@ for (const way of ways) {
     })
   })
 
-  describe(`a link that drains, over ${way.name}`, () => {
-    it('accepts no new calls, finishes those in flight, and may make calls', async () => {
-      const callee = new Callee()
-      using pair = await linked(callee.answer, { way, answer: echo })
-      const recorder = new CallRecorder()
-      pair.one.open(head, 1, true, recorder)
-      const { channel } = await callee.call()
-      pair.other.drain()
-      const crossing = new CallRecorder()
-      pair.one.open(head, 2, true, crossing)
-      assert.equal((await crossing.over)?.code, 'SERVICE_UNAVAILABLE')
-      assert.equal(crossing.notStarted, true)
-      assert.equal(pair.one.state, 'draining')
-      const refused = new CallRecorder()
-      pair.one.open(head, 3, true, refused)
-      assert.deepEqual(refused.events, [])
-      assert.equal((await refused.over)?.code, 'SERVICE_UNAVAILABLE')
-      assert.equal(await ask(pair.other, 4), 4)
-      channel.reply('done', true)
-      assert.equal(await recorder.over, undefined)
-      assert.equal(callee.calls.length, 1)
-    })
-  })
-
   describe(`the limits of a link, over ${way.name}`, () => {
     it('refuse a call at once, at the caller', async () => {
       using pair = await linked(hang, { way, maxCalls: 2 })

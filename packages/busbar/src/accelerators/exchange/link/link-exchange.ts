@@ -114,7 +114,10 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
 
   onError(record: ErrorRecord, notStarted: boolean): void {
     this.#notStarted = notStarted
-    this.queueFailure(notStarted ? refusal(record, this.#service) : loss(record), this.#isUploading)
+    const { code, message } = record
+    const isRefused = notStarted && code === 'SERVICE_UNAVAILABLE'
+    const error = isRefused ? connectionRefusedError(message, this.#service) : fromRecord(record)
+    this.queueFailure(error, this.#isUploading)
   }
 
   onDrain(): void {
@@ -150,17 +153,6 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
     this.#channel.cancel(error.toRecord())
   }
 }
-
-function refusal(record: ErrorRecord, service: string): Error {
-  return record.code === unavailable ? connectionRefusedError(record.message, service) : fromRecord(record)
-}
-
-/** A caller may repeat a call that was not taken. So one that was taken never says this. */
-function loss(record: ErrorRecord): Error {
-  return fromRecord(record.code === unavailable ? { ...record, code: 'LINK_LOST' } : record)
-}
-
-const unavailable = 'SERVICE_UNAVAILABLE'
 
 function payloadOf({ path, rawHeaders }: ExchangeRequest, body: Chunk | null): RequestValue {
   return [path, toLines(rawHeaders), body]
