@@ -1,14 +1,16 @@
 import type { Registry } from 'prom-client'
 import {
   isReserved,
+  maxServiceSamples,
   type Point,
   renamedLabel,
   sampleLabel,
-  type ServiceMetric,
+  samplesOfSeries,
   type ServiceSeries,
 } from '../../shared/metrics/service-metrics.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
 import type { MeterParts } from './meter-provider.ts'
+import type { CollectedMetric } from './service-metrics.ts'
 
 /** What is used of a copy of prom-client. */
 export interface PromClient {
@@ -22,6 +24,8 @@ interface PromMetric {
   readonly help: unknown
   readonly type?: 'counter' | 'gauge' | 'histogram' | 'summary' | 'unknown'
   readonly values: readonly PromValue[]
+  /** Values beyond the limit of a report. They are not copied, which would block the thread. */
+  readonly unread?: number
 }
 
 interface PromValue {
@@ -48,7 +52,7 @@ export class PromRegisters {
     this.#registers.push(new WatchedRegister(register, this.#parts))
   }
 
-  async collect(): Promise<ServiceMetric[]> {
+  async collect(): Promise<CollectedMetric[]> {
     const all = await Promise.all(this.#registers.map((register) => register.collect()))
     return all.flat()
   }
@@ -62,7 +66,7 @@ class WatchedRegister {
   readonly #service: string | undefined
   readonly #owners = new Map<string, string>()
   #reading: Promise<readonly PromMetric[]> | undefined
-  #last: ServiceMetric[] = []
+  #last: CollectedMetric[] = []
   #hasWarned = false
 
   /** Programs of one thread may share a copy: a metric is of the service that registers it. */
@@ -82,7 +86,7 @@ class WatchedRegister {
   }
 
   /** Returns what was collected before, if the service does not answer in time. */
-  async collect(): Promise<ServiceMetric[]> {
+  async collect(): Promise<CollectedMetric[]> {
     try {
       this.#reading ??= this.#parts.enter(this.#service, () => this.#read())
       if (!(await settlesWithin(registerLimit, [this.#reading]))) return this.#last
@@ -105,8 +109,8 @@ class WatchedRegister {
   #boundedOf(metric: object): BoundedMetric {
     const known = this.#metrics.get(metric)
     if (known !== undefined) return known
-    const read = new BoundedMetric(metric as CollectedMetric, (what) => {
-      const { name } = metric as CollectedMetric
+    const read = new BoundedMetric(metric as RegisteredMetric, (what) => {
+      const { name } = metric as RegisteredMetric
       const service = this.#ownerOf(name)
       if (service !== undefined) this.#parts.warn(service, `metric '${name}' of service '${service}' ${what}`)
     })
@@ -118,19 +122,28 @@ class WatchedRegister {
     return this.#owners.get(name) ?? this.#service
   }
 
-  #convert(metric: PromMetric): ServiceMetric[] {
-    const { name, help, type = 'unknown' } = metric
+  #convert(metric: PromMetric): CollectedMetric[] {
+    const { name, help, type = 'unknown', unread = 0 } = metric
     const service = this.#ownerOf(name)
     if (service === undefined) return []
-    const series =
-      type === 'histogram' || type === 'summary'
-        ? distributions(metric)
-        : metric.values.map(({ labels, value }) => ({ labels: reportedLabels(labels), value: Number(value) }))
-    return [{ service, name, type, help: String(help), series }]
+    const head = { service, name, type, help: String(help) }
+    if (type !== 'histogram' && type !== 'summary') {
+      const series = metric.values.map(({ labels, value }) => ({
+        labels: reportedLabels(labels),
+        value: Number(value),
+      }))
+      return [{ ...head, series, unread }]
+    }
+    const series = distributions(metric)
+    if (unread === 0) return [{ ...head, series }]
+    // The last one is not complete.
+    const last = series.pop()
+    const lines = last === undefined ? 1 : samplesOfSeries(last)
+    return [{ ...head, series, unread: 1 + Math.ceil(unread / lines) }]
   }
 }
 
-interface CollectedMetric extends Omit<PromMetric, 'values'> {
+interface RegisteredMetric extends Omit<PromMetric, 'values'> {
   /** Runs the service's `collect()`. */
   get(): PromMetric | Promise<PromMetric>
 }
@@ -141,13 +154,13 @@ interface CollectedMetric extends Omit<PromMetric, 'values'> {
  * has all metrics or none.
  */
 class BoundedMetric {
-  readonly #metric: CollectedMetric
+  readonly #metric: RegisteredMetric
   readonly #warn: (what: string) => void
   #reading: Promise<void> | undefined
   #last: PromMetric
   #hasWarned = false
 
-  constructor(metric: CollectedMetric, warn: (what: string) => void) {
+  constructor(metric: RegisteredMetric, warn: (what: string) => void) {
     this.#metric = metric
     this.#warn = warn
     this.#last = this.#plain(metric, [])
@@ -175,7 +188,8 @@ class BoundedMetric {
     }
   }
 
-  #plain({ name, help, type }: Omit<PromMetric, 'values'>, values: readonly PromValue[]): PromMetric {
+  #plain({ name, help, type }: Omit<PromMetric, 'values'>, all: readonly PromValue[]): PromMetric {
+    const values = all.slice(0, maxServiceSamples)
     const plain = values.flatMap((one) => orElse(() => [plainValue(one)], []))
     if (plain.length < values.length) this.#warnOnce('has values or labels that have no text: they are left out')
     return {
@@ -183,6 +197,7 @@ class BoundedMetric {
       help: orElse(() => String(help), ''),
       type: typeof type === 'string' ? type : 'unknown',
       values: plain,
+      unread: all.length - values.length,
     }
   }
 

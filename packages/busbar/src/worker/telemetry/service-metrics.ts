@@ -10,36 +10,61 @@ import {
 } from '../../shared/metrics/service-metrics.ts'
 import type { Outbox } from '../reporting/outbox.ts'
 
-/** Milliseconds. */
+/** Milliseconds between two reports. */
 const interval = 1000
+/** The same, if what they take of the thread would be more than {@link share}. */
+const longestInterval = 30_000
+/** What reports may take of the thread's time. */
+const share = 0.02
+
+/** A metric with what was not read of it. */
+export interface CollectedMetric extends ServiceMetric {
+  /** Series beyond the limit of a report. Default: 0. */
+  readonly unread?: number
+}
 
 /**
- * Reports the metrics of this worker's services to the supervisor, once a second if they have
- * changed.
+ * Reports the metrics of this worker's services to the supervisor if they have changed: once a
+ * second, or less often if there are so many that a report takes long.
  */
 export class ServiceMetricsReporter {
-  readonly #collect: () => Promise<readonly ServiceMetric[]>
+  readonly #collect: () => Promise<readonly CollectedMetric[]>
   readonly #outbox: Outbox
+  /** For the next report. Undefined before there are metrics. */
   #timer: NodeJS.Timeout | undefined
+  #isFinishing = false
   #collecting: Promise<void> | undefined
   #last = ''
   readonly #warned = new Set<string>()
 
-  constructor(collect: () => Promise<readonly ServiceMetric[]>, outbox: Outbox) {
+  constructor(collect: () => Promise<readonly CollectedMetric[]>, outbox: Outbox) {
     this.#collect = collect
     this.#outbox = outbox
   }
 
   /** A service has metrics. */
   start(): void {
-    this.#timer ??= setInterval(() => void this.#report(), interval).unref()
+    if (this.#timer === undefined) this.#reportIn(interval)
   }
 
   /** The worker is about to end. At most `limit` milliseconds. */
   async finish(limit: number): Promise<void> {
     if (this.#timer === undefined) return
-    clearInterval(this.#timer)
+    this.#isFinishing = true
+    clearTimeout(this.#timer)
     await Promise.race([this.#report().then(() => this.#report()), sleep(limit, undefined, { ref: false })])
+  }
+
+  #reportIn(pause: number): void {
+    this.#timer = setTimeout(() => void this.#reportAndGoOn(), pause).unref()
+  }
+
+  async #reportAndGoOn(): Promise<void> {
+    const before = process.threadCpuUsage()
+    await this.#report()
+    const { user, system } = process.threadCpuUsage(before)
+    const took = (user + system) / 1000
+    if (!this.#isFinishing) this.#reportIn(Math.min(Math.max(interval, took / share), longestInterval))
   }
 
   #report(): Promise<void> {
@@ -68,7 +93,7 @@ export class ServiceMetricsReporter {
 }
 
 /** Leaves out the series beyond the limits. */
-function bounded(metrics: readonly ServiceMetric[]): { metrics: ServiceMetric[]; dropped: Record<string, number> } {
+function bounded(metrics: readonly CollectedMetric[]): { metrics: ServiceMetric[]; dropped: Record<string, number> } {
   let [samples, bytes] = [0, 0]
   const dropped: Record<string, number> = {}
   const fits = (service: string, one: ServiceSeries): boolean => {
@@ -78,9 +103,11 @@ function bounded(metrics: readonly ServiceMetric[]): { metrics: ServiceMetric[];
     else dropped[service] = (dropped[service] ?? 0) + 1
     return room
   }
-  const kept = metrics.map((metric) => {
-    bytes += metric.name.length + metric.help.length
-    return { ...metric, series: metric.series.filter((one) => fits(metric.service, one)) }
+  const kept = metrics.map(({ unread = 0, ...metric }) => {
+    const { service, name, help, series } = metric
+    bytes += name.length + help.length
+    if (unread > 0) dropped[service] = (dropped[service] ?? 0) + unread
+    return { ...metric, series: series.filter((one) => fits(service, one)) }
   })
   return { metrics: kept, dropped }
 }

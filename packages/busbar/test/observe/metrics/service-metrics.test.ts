@@ -120,3 +120,15 @@ test('beyond its limit a worker leaves series out, counts them, and warns once',
   assert.match(metrics, /^busbar_service_metric_series_dropped\{service="web",worker="0"\} 1\d{4}$/m)
   assert.equal(scraped.app.log.filter(({ line }) => /has too many metrics/.test(line)).length, 1)
 })
+
+test('beyond its limit a histogram has whole series only, and the others are counted', async () => {
+  await using scraped = await ScrapedApp.start({
+    services: { web: { file: `${programs}/prom/index.cjs`, env: { NAME: 'a' } } },
+  })
+  await scraped.get('/routes')
+  // Of 3,001 series with 5 lines each. At the limit the last one may be cut.
+  const metrics = await scraped.scrapeWhen('busbar_service_metric_series_dropped{service="web",worker="0"} 1002')
+  assert.equal(metrics.match(/^took_a_seconds_count\{/gm)?.length, 1999)
+  assert.equal(metrics.match(/^took_a_seconds_bucket\{.*le="\+Inf"/gm)?.length, 1999)
+  checkMetrics(metrics)
+})

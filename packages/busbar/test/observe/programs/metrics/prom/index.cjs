@@ -25,6 +25,7 @@ const many = new Gauge({ name: `many_${process.env.NAME}`, help: 'Many.', labelN
 createServer((request, response) => {
   if (request.url === '/die') process.exit(3)
   if (request.url === '/many') for (let n = 0; n < 20_000; n++) many.set({ n }, n)
+  if (request.url === '/routes') for (let n = 0; n < 3_000; n++) took.observe({ route: `/${n}` }, 0.5)
   orders.inc({ kind: 'big', service: 'theirs' }, 2)
   took.observe({ route: '/' }, 0.5)
   took.observe({ route: '/' }, 5)
