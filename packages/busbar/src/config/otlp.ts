@@ -17,6 +17,11 @@ export function resolveOtlp(root: string, { otlp }: ParsedConfig, problems: Prob
   if (otlp === undefined) return undefined
   const { url, protocol, headers = {}, interval } = otlp
   const { metrics, traces } = packages[protocol]
+  const binary = Object.keys(headers).find((name) => protocol === 'grpc' && name.toLowerCase().endsWith('-bin'))
+  if (binary !== undefined)
+    problems.add('CONFIG_INVALID', {
+      message: `otlp.headers.${binary}: over gRPC, a field whose name ends with -bin has bytes, and otlp.headers has texts`,
+    })
   return {
     url: url?.replace(/\/+$/, ''),
     protocol,

@@ -16,7 +16,13 @@ export const otlp = z
       description: 'How it is sent. gRPC needs other [packages](../guides/observe/seeing.md#export-by-otlp).',
     }),
     headers: z
-      .record(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/), z.string())
+      .record(
+        z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/),
+        z
+          .string()
+          .regex(/^[ -~]*$/)
+          .meta({ title: 'a text of printable ASCII characters, without a line break', writeOnly: true }),
+      )
       .optional()
       .meta({
         title: 'an object of texts',

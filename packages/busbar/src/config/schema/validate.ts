@@ -81,14 +81,15 @@ function otherPlaces(key: string): string | undefined {
   return paths.length === 0 ? undefined : `The key exists as ${paths.join(' and ')}.`
 }
 
-/** Variables and versions have names that users choose and the schema restricts. */
 function reportName(path: Path, problems: Problems): void {
-  const what = path.at(-2) === 'versions' ? 'a version' : 'a variable'
-  const rule =
-    what === 'a version'
-      ? "must be '*', or begin with a letter or a digit and have only these, '.', '+' and '-'"
-      : 'must not be empty or contain "="'
-  problems.add('CONFIG_INVALID', { message: `${formatPath(path)}: the name of ${what} ${rule}` })
+  const rule = nameRules[String(path.at(-2))] ?? 'a variable must not be empty or contain "="'
+  problems.add('CONFIG_INVALID', { message: `${formatPath(path)}: the name of ${rule}` })
+}
+
+/** Of names that users choose and the schema restricts, by the key that they are under. */
+const nameRules: Readonly<Record<string, string>> = {
+  versions: "a version must be '*', or begin with a letter or a digit and have only these, '.', '+' and '-'",
+  headers: 'a header field has letters, digits and hyphens',
 }
 
 function reportValue(path: Path, value: unknown, problems: Problems): void {
