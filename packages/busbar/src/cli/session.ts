@@ -152,7 +152,7 @@ export function openSession(context: CommandContext): Session {
 
 /** `process.exit` waits for threads. Only SIGKILL ends one that hangs in a system call. */
 function endByForce(log: Log): void {
-  log.event('warn', 'a thread hangs in a system call and cannot be ended: the process ends by SIGKILL')
+  log.event('warn', 'a thread has not ended in time (a system call, or a busy machine): the process ends by SIGKILL')
   process.once('exit', () => process.kill(process.pid, 'SIGKILL'))
 }
 

@@ -129,6 +129,15 @@ describe('a link between two apps over TLS', () => {
     assert.match(String(error.code), /PROTOCOL_VERSION|ECONNRESET/)
   })
 
+  it('is refused to a client without a certificate, and the log says that it has sent none', async () => {
+    await using host = await ShopHost.start('far', { identity: await identityOf('far') })
+    const socket = connect({ host: '127.0.0.1', port: host.port, ca: ca.cert }).on('error', () => {})
+    await new Promise((resolve) => socket.once('close', resolve))
+    const log = host.log.join('\n')
+    assert.match(log, /refused a connection from .*: it has sent no certificate$/)
+    assert.doesNotMatch(log, /ISSUER/)
+  })
+
   it('uses a renewed certificate for new links', async () => {
     await using host = await ShopHost.start('far', { identity: await identityOf('far', { days: 0 }) })
     using caller = await ShopCaller.open([host.address], { own: await identityOf('near') })

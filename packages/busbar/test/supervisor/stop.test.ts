@@ -59,6 +59,27 @@ test('a thread that hangs in a system call is left behind, and counted as hung',
   await rm(folder, { recursive: true })
 })
 
+test(
+  'a thread that ends after it was left behind, before the stop is over, does not count as hung',
+  { skip },
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'busbar-late-'))
+    const fifo = join(folder, 'fifo')
+    execFileSync('mkfifo', [fifo])
+    await using app = await TestApp.start({ services: { any }, stopTimeout: 400 }, { timing: { terminate: 60_000 } })
+    using late = await Connection.open(app.port)
+    assert.ok((await late.thread()) !== undefined)
+    late.send(`/read?file=${fifo}`)
+    const writer = await open(fifo, 'w')
+    const stopping = app.running.stop()
+    await pollUntil(() => app.running.hung === 1)
+    await writer.close()
+    await stopping
+    assert.equal(app.running.hung, 0)
+    await rm(folder, { recursive: true })
+  },
+)
+
 test('services stop after those that need them, and their signal handlers run', async () => {
   await using app = await TestApp.start({
     services: {

@@ -1,23 +1,10 @@
 /** Errors of calls. If undici has an error for the case, it is used: programs can handle it. */
 import { BusbarError } from '../../contract/errors.ts'
-import { socketError } from '../../mesh/http/exchange.ts'
-import type { ExchangeHandler, ExchangeRequest } from '../../mesh/http/exchange.ts'
+import type { ExchangeHandler } from '../../mesh/http/exchange.ts'
 import type { ProblemResponse } from '../../mesh/http/problem-response.ts'
 
 export function callAborted(service: string): BusbarError {
   return new BusbarError('CALL_ABORTED', { message: `the call to service '${service}' was aborted`, service })
-}
-
-export function noFinalStatus(service: string, { method, path }: ExchangeRequest): BusbarError {
-  return new BusbarError('ANSWER_MALFORMED', {
-    message: `service '${service}' ended its answer to ${method} ${path} with a status below 200, which is never the last`,
-    service,
-  })
-}
-
-/** Status 101 in response to a request without an upgrade. */
-export function badUpgrade(): Error {
-  return socketError('bad upgrade')
 }
 
 export function lengthMismatch(): Error {

@@ -84,7 +84,9 @@ export class ExportListener implements ConnectionSink {
         this.#peers.add(socket)
         return void this.#greet(socket, certificate)
       }
-      this.#refused(addressOf(socket), `its certificate is not accepted: ${String(socket.authorizationError)}`)
+      // Without one, Node's reason is that of an unknown CA.
+      const why = certificate && `its certificate is not accepted: ${String(socket.authorizationError)}`
+      this.#refused(addressOf(socket), why ?? 'it has sent no certificate')
       socket.destroy()
     })
     server.on('tlsClientError', (error, socket) => {

@@ -101,6 +101,14 @@ export function resetByProgram(service: string, request: ExchangeRequest): Error
   return Object.assign(new Error('read ECONNRESET', { cause }), { code: 'ECONNRESET' })
 }
 
+/** Also for 101: the request has not asked for an upgrade. */
+export function noFinalStatus(service: string, { method, path }: ExchangeRequest): BusbarError {
+  return new BusbarError('ANSWER_MALFORMED', {
+    message: `service '${service}' ended its answer to ${method} ${path} with a status below 200, which is never the last`,
+    service,
+  })
+}
+
 /** True for an error of {@link resetByProgram}, also after a link. */
 export function isReset(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET'
@@ -112,6 +120,6 @@ function hangup(how: 'closed' | 'reset', service: string, { method, path }: Exch
 }
 
 /** An error as undici makes it: programs know how to handle those. */
-export function socketError(message: string, cause?: unknown): Error {
+function socketError(message: string, cause?: unknown): Error {
   return Object.assign(new Error(message, { cause }), { name: 'SocketError', code: 'UND_ERR_SOCKET' })
 }

@@ -4,6 +4,7 @@ import {
   type Exchange,
   type ExchangeHandler,
   type ExchangeRequest,
+  noFinalStatus,
   resetByProgram,
 } from './exchange.ts'
 import { foldHeaders, foldTrailers } from './header-fields.ts'
@@ -89,8 +90,7 @@ export class TextExchange implements Exchange {
     )
     client.on('drain', () => this.#handler.onDrain?.())
     client.on('response', (response) => this.#answer(response))
-    // The request did not ask to upgrade.
-    client.on('upgrade', () => client.destroy())
+    client.on('upgrade', () => this.abort(noFinalStatus(this.#service, request)))
     // A complete response stays valid, whatever the program has sent behind it. Node's client has
     // it still, and ends it when its body has been read.
     client.on('error', (error) => this.#response?.complete === true || this.#fail(error))
@@ -103,6 +103,8 @@ export class TextExchange implements Exchange {
     if (this.#isOver) return
     const { statusCode: status = 0, statusMessage: statusText = '', rawHeaders } = response
     this.#response = response
+    // Node's client tells an upgrade by the fields `Connection` and `Upgrade`.
+    if (status === 101) return this.abort(noFinalStatus(this.#service, this.#request))
     response.on('data', (chunk: Buffer) => {
       if (!this.#isOver && !this.#handler.onData(chunk)) response.pause()
     })

@@ -97,6 +97,14 @@ export class QueueSession {
   }
 
   async order(order: Exclude<QueueOrder, { kind: 'pause' }>): Promise<unknown> {
+    try {
+      return await this.#carryOut(order)
+    } catch (error) {
+      throw BusbarError.is(error) ? error : unanswered(error)
+    }
+  }
+
+  async #carryOut(order: Exclude<QueueOrder, { kind: 'pause' }>): Promise<unknown> {
     const { streams } = this.#parts
     if (order.kind !== 'list') {
       const change = order.kind === 'drop' ? dropDeadLetters : retryDeadLetters
@@ -186,6 +194,15 @@ export class QueueSession {
       cause,
     })
   }
+}
+
+/** Also of a connection that is lost meanwhile. */
+function unanswered(cause: unknown): BusbarError {
+  return new BusbarError('QUEUE_UNAVAILABLE', {
+    message: `the queue of the cluster cannot be used: JetStream: ${(cause as Error).message}`,
+    hint: 'JetStream needs a majority of the servers that keep its streams. Part of a change may have been made: busbar queue.',
+    cause,
+  })
 }
 
 function tooSmall(maxPayload: number): BusbarError {

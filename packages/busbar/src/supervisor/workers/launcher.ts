@@ -12,6 +12,7 @@ import type { DirectInstance, EntranceAccess } from '../../shared/entrance.ts'
 import { RemoteReports } from '../cluster/remote-reports.ts'
 import type { HealthReport } from '../../shared/health/health-monitor.ts'
 import { hostIdOf } from '../../shared/cluster/subjects.ts'
+import { startRunningTimeout } from '../../shared/running-timeout.ts'
 import type { Identity } from '../../shared/hosts.ts'
 import { InstanceTable } from '../../shared/metrics/instance-table.ts'
 import { type Hold, type PeerAddress, type PeerInfo, PeerRegistry } from '../peers/peer-registry.ts'
@@ -224,8 +225,12 @@ export class Launcher {
       worker.send({ type: 'services', services, places: worker.spec.kind === 'process' ? withoutSlots : places })
   }
 
-  /** After the last worker has ended. */
+  /** After the last worker has ended. One that was left behind may only be late, and ends now. */
   async close(): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const clear = startRunningTimeout(this.#parts.timing.terminate, late.resolve)
+    await Promise.race([Promise.all([...this.#alive].map(({ gone }) => gone)), late.promise])
+    clear()
     await this.#reaper.close()
     this.#folder.remove()
   }

@@ -143,11 +143,11 @@ export class WorkerHandle {
   }
 
   /**
-   * Transfers a connection. The caller keeps one that is not taken. A failed transfer does not
-   * change the phase: the exit does.
+   * The caller keeps a connection that is not taken. A failed transfer does not change the phase:
+   * the exit does. Between its fault and its exit a worker would read none.
    */
   transfer(listenerId: string, socket: Socket): TransferResult {
-    const result = this.#runtime.transfer(listenerId, socket)
+    const result = this.#cause === undefined ? this.#runtime.transfer(listenerId, socket) : 'lost'
     if (result === 'taken') this.#transferred++
     return result
   }

@@ -56,6 +56,17 @@ describe('a command', { skip: unless('exchange', 'stream') }, () => {
     })
   })
 
+  it('that switches protocols unasked is 502, with or without the fields of an upgrade', async () => {
+    for (const fields of [{}, { connection: 'upgrade', upgrade: 'x' }]) {
+      const program = createServer((_, response) => void response.writeHead(101, fields).end())
+      await withCommand(program, async (gateway) => {
+        const response = await fetch(gateway.url('/'))
+        const { code } = (await response.json()) as { code: string }
+        assert.deepEqual([response.status, code], [502, 'ANSWER_MALFORMED'])
+      })
+    }
+  })
+
   it('that ends during a request is 502, also on a reused connection', async () => {
     let asked = 0
     const program = createServer((_, response) => {

@@ -72,7 +72,7 @@ it('a response 426 lets the connection end if the client asks for that', async (
 })
 
 it('a response that ends with a status below 200 is 502 at once', { skip: unless('exchange') }, async () => {
-  for (const status of [102, 103, 199]) {
+  for (const status of [101, 102, 103, 199]) {
     const program: RequestListener = (_, response) => void response.writeHead(status).end()
     await withService(program, async (gateway) => {
       const answer = await fetch(gateway.url('/'))

@@ -62,6 +62,19 @@ test('a connection on its way to a thread that dies is closed, and the next one 
   await pollUntil(() => app.running.workers[0]!.connections === 1)
 })
 
+test('a connection that comes between the fault of the last worker and its exit waits for the next one', async () => {
+  const slow = `${import.meta.dirname}/programs/exits-slowly.js`
+  await using app = await TestApp.start({ services: { any, slow }, gateway: {} })
+  using killer = await Connection.open(app.port)
+  killer.send('/exit')
+  await app.until(() => app.log.some(({ line }) => line.includes('process.exit(7)')))
+  assert.equal(app.running.workers[0]!.deaths, 0)
+  using waiting = await Connection.open(app.port)
+  waiting.send('/')
+  assert.equal((await waiting.answer())?.status, 200)
+  assert.equal(app.running.workers[0]!.deaths, 1)
+})
+
 async function post(port: number, body: string): Promise<string> {
   return await (
     await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body, headers: { connection: 'close' } })

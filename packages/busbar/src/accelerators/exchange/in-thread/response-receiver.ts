@@ -3,10 +3,10 @@ import {
   closedByProgram,
   type ExchangeHandler,
   type ExchangeRequest,
+  noFinalStatus,
   resetByProgram,
 } from '../../../mesh/http/exchange.ts'
 import { foldHeaders, foldTrailers } from '../../../mesh/http/header-fields.ts'
-import { badUpgrade, noFinalStatus } from '../errors.ts'
 import type { Chunk } from '../clients/body-values.ts'
 import { QueuedResponse } from '../queued-response.ts'
 import type { RequestPlan } from '../request-plan.ts'
@@ -190,7 +190,7 @@ export abstract class ResponseReceiver extends QueuedResponse {
       information: (status, rawHeaders) => this.queueInformation(status, foldHeaders(rawHeaders)),
       head: (status, statusText, rawHeaders) => {
         this.#isUnusable = true
-        if (status === 101) this.#failConnection(badUpgrade())
+        if (status === 101) this.#failConnection(noFinalStatus(this.#service, this.request))
         else this.queueHead({ status, statusText, headers: foldHeaders(rawHeaders), rawHeaders })
       },
       data: (chunk) => this.queueChunk(chunk),

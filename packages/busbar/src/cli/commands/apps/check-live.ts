@@ -1,20 +1,26 @@
 import type { AppStatus } from '../../../observe/app-status.ts'
-import { findRun } from '../../admin/find-runs.ts'
+import { BusbarError } from '../../../contract/errors.ts'
+import { queueService } from '../../../contract/queues/queue-service.ts'
+import { listQueue } from '../../../supervisor/admin/operations/queue.ts'
+import { findRun, type Run } from '../../admin/find-runs.ts'
 import type { CommandContext } from '../../command.ts'
 import { clusterLines, remoteLines } from '../../terminal/remotes.ts'
 import { type Output, paint, print } from '../../terminal/terminal.ts'
 
 /** Milliseconds that it waits for the first report: workers report every second. */
 const reportTime = 2_000
+/** Milliseconds. A queue that waits for its server says what is wrong with that after 10 s. */
+const queueTimeout = 30_000
 
 /**
  * `busbar check --live`: what a running app knows of other apps. Ends with 1 if it is not ready, a
- * service of another app cannot be reached, or the cluster cannot.
+ * service of another app cannot be reached, or the cluster or the queue cannot.
  */
 export async function checkLive(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
-  const status = await knownStatus(() => findRun(operands[0], context))
-  const problems = problemsOf(status)
+  const run = await knownRun(() => findRun(operands[0], context))
+  const { status } = run
+  const problems = [...problemsOf(status), ...(await faultsOfQueue(run))]
   const { app, remotes, cluster } = status
   if (flags.json)
     print(terminal.out, JSON.stringify({ ok: problems.length === 0, problems, app, remotes, cluster }, undefined, 2))
@@ -26,13 +32,24 @@ export async function checkLive(context: CommandContext): Promise<number> {
  * The status, as soon as the app's workers have reported the hosts of every service, if they do so
  * soon: after a start nothing is known of them.
  */
-async function knownStatus(find: () => Promise<{ readonly status: AppStatus }>): Promise<AppStatus> {
+async function knownRun(find: () => Promise<Run>): Promise<Run> {
   const until = performance.now() + reportTime
   for (;;) {
-    const { status } = await find()
-    const isKnown = status.remotes.every(({ reachable, hosts }) => reachable || hosts.length > 0)
-    if (isKnown || performance.now() >= until) return status
+    const run = await find()
+    const isKnown = run.status.remotes.every(({ reachable, hosts }) => reachable || hosts.length > 0)
+    if (isKnown || performance.now() >= until) return run
     await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+/** Its owner asks the server that keeps it. */
+async function faultsOfQueue({ status, admin }: Run): Promise<string[]> {
+  if (!status.services.some(({ service }) => service === queueService)) return []
+  try {
+    await admin.json(listQueue, { limit: 0 }, { timeout: queueTimeout })
+    return []
+  } catch (error) {
+    return [BusbarError.from(error).message]
   }
 }
 
