@@ -8,11 +8,11 @@ test('the outer process learns how long a stop may take, with its delay', () => 
   const sent: StartMessage[] = []
   process.send = (message: StartMessage) => sent.push(message) > 0
   try {
-    reportServing({ stopTimeout: 8000, stopDelay: 30_000, stableAfter: 5000 } as App, {
-      args: [],
-      folder: '/',
-      isDetached: false,
-    })
+    reportServing(
+      { stopTimeout: 8000, stopDelay: 30_000, stableAfter: 5000 } as App,
+      { args: [], folder: '/', isDetached: false },
+      { addresses: [], entrance: 'portable', page: undefined },
+    )
   } finally {
     Reflect.set(process, 'send', before)
   }

@@ -4,6 +4,7 @@
  */
 import type { App, LogSettings } from '../../config/app.ts'
 import type { BusbarError, ErrorRecord } from '../../contract/errors.ts'
+import type { ListedAddress } from '../../supervisor/admin/operations/describe.ts'
 import type { StartRecord } from '../../supervisor/admin/start-record.ts'
 import type { PageAddress } from '../dashboard/run-page.ts'
 
@@ -23,6 +24,8 @@ export interface Serving {
   readonly logs: LogSettings | undefined
   /** For commands that look for the app while it waits for a restart. */
   readonly record: StartRecord
+  readonly addresses: readonly ListedAddress[]
+  readonly entrance: 'native' | 'portable'
   /** Of `--open`. */
   readonly page: PageAddress | undefined
 }
@@ -44,11 +47,11 @@ export interface Restarting {
 export function reportServing(
   { name, root, stopTimeout, stopDelay = 0, maxRestarts, stableAfter, logs }: App,
   command: Pick<StartRecord, 'args' | 'folder' | 'isDetached'>,
-  page?: PageAddress,
+  seen: Pick<Serving, 'addresses' | 'entrance' | 'page'>,
 ): void {
-  const { pid } = process
   const record = { ...command, name, root }
-  send({ type: 'serving', pid, stopTimeout: stopDelay + stopTimeout, maxRestarts, stableAfter, logs, record, page })
+  const supervision = { stopTimeout: stopDelay + stopTimeout, maxRestarts, stableAfter }
+  send({ type: 'serving', pid: process.pid, ...supervision, logs, record, ...seen })
 }
 
 export function reportRestarting(): void {

@@ -1,13 +1,11 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeApp } from '../../supervisor/admin/operations/describe.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import { findRuns, listRuns } from '../admin/find-runs.ts'
 import { printResult } from '../admin/print-result.ts'
 import type { Serving } from '../background/process-messages.ts'
 import { type DetachedStart, startArguments, startDetached } from '../background/start-detached.ts'
 import type { CommandContext } from '../command.ts'
-import { entranceOf } from '../terminal/banner.ts'
 import { print } from '../terminal/terminal.ts'
 import { showPage } from '../dashboard/run-page.ts'
 import { resolveOperand } from '../operand.ts'
@@ -49,14 +47,13 @@ async function explainTaken(failure: BusbarError, location: string, context: Com
   return new BusbarError(code, { message, hint, service, cause: failure })
 }
 
-/** `took`: milliseconds until the app served. */
-async function printStarted(context: CommandContext, { pid, logs, page }: Serving, took: number): Promise<void> {
+/** `took`: milliseconds until the app served. It may be too busy by now to answer for itself. */
+async function printStarted(context: CommandContext, serving: Serving, took: number): Promise<void> {
+  const { pid, record, addresses, entrance, logs, page } = serving
+  const { name, root } = record
   const { runs, silent } = await listRuns(context.terminal.env)
-  const run = runs.find(({ status }) => status.app.pid === pid)
-  if (run === undefined && silent.every((one) => one.pid !== pid)) print(context.terminal.err, unseen(pid))
-  const described = await run?.admin.json(describeApp, {}, { timeout: 5000 })
-  const { name = 'the app', root, addresses = [] } = described ?? {}
-  const entrance = run && entranceOf(run.status)
+  const isSeen = runs.some(({ status }) => status.app.pid === pid) || silent.some((one) => one.pid === pid)
+  if (!isSeen) print(context.terminal.err, unseen(pid))
   const log = logs?.files?.folder
   if (log !== undefined && !hasLines(log)) print(context.terminal.err, unwritten(log))
   const lines = [

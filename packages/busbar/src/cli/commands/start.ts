@@ -2,7 +2,8 @@ import type { App } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import { loadAdminApi } from '../../supervisor/admin/admin.ts'
 import type { RunningApp } from '../../supervisor/running-app.ts'
-import { announce } from '../terminal/banner.ts'
+import { addressesOf } from '../../supervisor/admin/operations/describe.ts'
+import { announce, entranceOf } from '../terminal/banner.ts'
 import type { CommandContext } from '../command.ts'
 import { limitCompileCache } from '../background/compile-cache-limit.ts'
 import { reportRestarting, reportServing } from '../background/process-messages.ts'
@@ -74,7 +75,11 @@ async function runOnce(app: App, session: Session, { terminal }: CommandContext)
   })
   if (running === undefined) return undefined
   announce(running, { terminal, log: session.log, took: performance.now() - began })
-  reportServing(app, session.command, session.announcePage(running))
+  reportServing(app, session.command, {
+    addresses: addressesOf(running),
+    entrance: entranceOf(running.status()),
+    page: session.announcePage(running),
+  })
   session.systemd.notify('READY=1', `STATUS=serves at ${running.addresses.map(({ url }) => url).join(', ')}`)
   const preventTidying = tidyAfterStart(terminal.env)
   await untilEnd(running, session, () => next !== undefined).finally(preventTidying)

@@ -23,20 +23,25 @@ export interface RequestToTrace {
  */
 export class RequestTracing implements Disposable {
   readonly #tracer: Tracer
+  readonly #isCommand: (service: string) => boolean
   readonly #calls = new WeakMap<object, { readonly call: TracedCall; status: number }>()
   readonly #installed = new DisposableStack()
 
-  constructor(tracer: Tracer) {
+  constructor(tracer: Tracer, isCommand: (service: string) => boolean) {
     this.#tracer = tracer
+    this.#isCommand = isCommand
     this.#on('http.client.response.finish', ({ request, response }) => {
-      const { statusCode = noStatus } = response as IncomingMessage
+      const { statusCode = noStatus, headers: fields } = response as IncomingMessage
       const { socket } = request as ClientRequest
-      this.#status(request, statusCode)
+      this.#answered(request, statusCode, fields['content-length'])
       ;(response as IncomingMessage).once('close', () => this.#end(request, cutOf(response as IncomingMessage, socket)))
     })
     this.#on('http.client.request.error', ({ request, error }) => this.#end(request, error))
     const [headers, trailers, error] = undiciChannels
-    this.#on(headers, ({ request, response }) => this.#status(request, (response as { statusCode: number }).statusCode))
+    this.#on(headers, ({ request, response }) => {
+      const { statusCode, headers: fields } = response as UndiciResponse
+      this.#answered(request, statusCode, lengthIn(fields))
+    })
     this.#on(trailers, ({ request }) => this.#end(request))
     this.#on(error, (message) => this.#end(message.request, message.error))
   }
@@ -48,8 +53,9 @@ export class RequestTracing implements Disposable {
   begin({ service, method, path }: RequestToTrace, given: Trace | undefined): TracedCall {
     const scope = currentScope()
     const kind = { part: 'call', caller: scope?.service, service, protocol: 'http', method } as const
-    // The instance knows the transport.
-    const call = this.#tracer.call({ ...kind, transport: undefined }, path, given ?? scope?.trace)
+    // Any other instance records the transport itself.
+    const transport = this.#isCommand(service) ? 'tcp' : undefined
+    const call = this.#tracer.call({ ...kind, transport }, path, given ?? scope?.trace)
     call.begin()
     return call
   }
@@ -68,9 +74,14 @@ export class RequestTracing implements Disposable {
     this.#installed.defer(() => unsubscribe(channel, listener))
   }
 
-  #status(request: object, status: number): void {
+  /** `length`: what the head states of the body. */
+  #answered(request: object, status: number, length: string | undefined): void {
     const traced = this.#calls.get(request)
-    if (traced !== undefined) traced.status = status
+    if (traced === undefined) return
+    traced.status = status
+    const { method } = request as { readonly method?: string }
+    if (!traced.call.isSampled || method === 'HEAD' || status === 204 || status === 304) return
+    traced.call.details.received = Number(length ?? 0) || 0
   }
 
   #end(request: object, error?: NodeJS.ErrnoException): void {
@@ -96,6 +107,19 @@ function cutOf({ complete, errored }: IncomingMessage, socket: Socket | null): N
 }
 
 const cutCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+interface UndiciResponse {
+  readonly statusCode: number
+  /** Name, value, name, value… */
+  readonly headers: readonly Uint8Array[]
+}
+
+function lengthIn(fields: readonly Uint8Array[]): string | undefined {
+  const at = fields.findIndex(
+    (name, n) => n % 2 === 0 && name.length === 14 && String(name).toLowerCase() === 'content-length',
+  )
+  return at === -1 ? undefined : String(fields[at + 1])
+}
 
 interface Message {
   readonly request: object

@@ -4,8 +4,11 @@
  */
 import { type AppWindow, type EdgeWindow, isFromOutside } from './app-window.ts'
 
-/** Shares of the calls after the change, from 0 to 1. */
+/** Of the calls after the change, to routes that were called before it too. */
 export interface MoreFailures {
+  readonly calls: number
+  readonly failures: number
+  /** From 0 to 1. */
   readonly share: number
   /** If each route failed as often as before. */
   readonly expected: number
@@ -13,6 +16,8 @@ export interface MoreFailures {
 
 /** Fewer are no reason to take a change back, however certain. */
 const minShare = 0.001
+/** So many more than expected. One can be the only call of its route, and all of it. */
+const minFailures = 2
 /**
  * Standard deviations. Without any change, one of 20 comparisons exceeds that. A false alarm costs
  * less than failures do, so the limit is low: of as many calls, 5 failures exceed it after none.
@@ -35,7 +40,8 @@ export function moreFailures(before: AppWindow, after: AppWindow): MoreFailures 
   }
   // The counts are whole numbers, of which the test has half of one more.
   if (variance === 0 || (excess - 0.5) / Math.sqrt(variance) < limit) return undefined
-  const found = { share: failures / calls, expected: expected / calls }
+  const found = { calls, failures, share: failures / calls, expected: expected / calls }
+  if (failures - expected < minFailures) return undefined
   return found.share < found.expected + minShare ? undefined : found
 }
 

@@ -2,9 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarError } from '../../contract/errors.ts'
 import type { AppStatus } from '../../observe/app-status.ts'
-import { type AppWindow, isFromOutside, type Latency, latencyOf } from '../../observe/advice/app-window.ts'
-import { durationText } from '../../observe/advice/figures.ts'
-import { moreFailures } from '../../observe/advice/more-failures.ts'
+import {
+  betterBecause,
+  failingBecause,
+  type Measured,
+  measuredOf,
+  worseBecause,
+} from '../../observe/advice/judgement.ts'
 import type { Relocation } from '../generations/changes.ts'
 import type { RunningApp } from '../running-app.ts'
 import { type Watched, watchRounds } from './watch-app.ts'
@@ -17,17 +21,6 @@ export interface TryMoves {
   readonly settle: number
 }
 
-/** Of all calls from outside. Times are milliseconds. */
-export interface Measured extends Latency {
-  readonly callsPerSecond: number
-  /** Processors. Null: not known. */
-  readonly cpu: number | null
-  /** Milliseconds of processor time of each call. */
-  readonly cpuPerCall: number | null
-  /** How far apart the mean durations of parts of the time are, relative to the median. */
-  readonly spread: number
-}
-
 export interface Trial {
   readonly before: Measured
   readonly after: Measured
@@ -36,8 +29,6 @@ export interface Trial {
   readonly why: string
 }
 
-/** A difference below this share may be chance. */
-const margin = 0.05
 /** Each measurement has so many parts. Their differences show what is chance. */
 const parts = 5
 
@@ -118,70 +109,9 @@ function refuseOtherPlaces(running: RunningApp, wanted: ReadonlyMap<string, stri
   }
 }
 
-/** The whole, and its parts. */
-function measuredOf([window, ...rounds]: readonly AppWindow[]): Measured {
-  const latency = outsideLatency(window!)
-  const means = rounds.flatMap((round) => outsideLatency(round).mean ?? []).toSorted((one, other) => one - other)
-  // The best and the worst part do not count.
-  const [low = 0, high = 0, middle = 1] = [means.at(1), means.at(-2), means.at(means.length >> 1)]
-  const callsPerSecond = latency.calls / window!.seconds
-  const cpuPerCall = window!.cpu === null || latency.calls === 0 ? null : (window!.cpu / callsPerSecond) * 1000
-  return { ...latency, callsPerSecond, cpu: window!.cpu, cpuPerCall, spread: Math.max(0, high - low) / middle }
-}
-
-function outsideLatency({ edges }: AppWindow): Latency {
-  return latencyOf(edges.filter(isFromOutside))
-}
-
-/** Undefined: no more calls fail. */
-function failingBecause(before: AppWindow, after: AppWindow): string | undefined {
-  const more = moreFailures(before, after)
-  return more && `more calls fail: ${percent(more.share)} after ${percent(more.expected)}`
-}
-
-/** Undefined: it is not worse. */
-function worseBecause(before: Measured, after: Measured): string | undefined {
-  if (after.mean === null) return 'no call has ended after the moves'
-  const slower = after.mean / before.mean!
-  const fewer = after.callsPerSecond / before.callsPerSecond
-  const dearer = cpuRatio(before, after)
-  const chance = chanceOf(before, after)
-  // Callers that wait for answers make more calls when these are faster.
-  const isFaster = slower < 1 - chance || fewer > 1 + chance
-  if (slower > 1 + chance && fewer < 1 + chance)
-    return `calls take ${durationText(after.mean)} on average after ${durationText(before.mean!)}`
-  if (fewer < 1 - chance && slower > 1 - chance)
-    return `${after.callsPerSecond.toFixed(0)} calls a second end after ${before.callsPerSecond.toFixed(0)}`
-  if (dearer > 1 + chance && !isFaster) return 'each call uses more processor time, and is no faster'
-  return undefined
-}
-
-function betterBecause(before: Measured, after: Measured): string {
-  const cpu =
-    before.cpuPerCall === null || after.cpuPerCall === null
-      ? 'the processor time is not known'
-      : `each uses ${durationText(after.cpuPerCall)} of processor time after ${durationText(before.cpuPerCall)}`
-  const chance = chanceOf(before, after)
-  const isClear = after.mean! < before.mean! * (1 - chance) || cpuRatio(before, after) < 1 - chance
-  const doubt = isClear ? '' : 'no clear difference: '
-  return `${doubt}calls take ${durationText(after.mean!)} on average after ${durationText(before.mean!)}; ${cpu}`
-}
-
-function chanceOf(before: Measured, after: Measured): number {
-  return Math.max(margin, before.spread, after.spread)
-}
-
-function cpuRatio(before: Measured, after: Measured): number {
-  return before.cpuPerCall === null || after.cpuPerCall === null ? 1 : after.cpuPerCall / before.cpuPerCall
-}
-
 function noCalls(seconds: number): BusbarError {
   return new BusbarError('OPERATION_UNSUPPORTED', {
     message: `no call from outside has ended in ${seconds} s, so there is nothing to compare`,
     hint: 'Try it while the app has calls, for longer if they are few.',
   })
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`
 }

@@ -28,8 +28,11 @@ test('start -d says that commands cannot find the app', { skip: process.platform
   const env = { XDG_RUNTIME_DIR: folder.at('package.json'), XDG_STATE_HOME: folder.at('state') }
   const { code, stdout, stderr } = await BusbarProcess.run(['start', '-d', '--json'], { env, cwd: folder.path })
   assert.equal(code, 0, stderr)
-  const { pid } = JSON.parse(stdout) as { pid: number }
+  const { pid, name, addresses } = JSON.parse(stdout) as { pid: number; name: string; addresses: unknown[] }
   process.kill(pid, 'SIGTERM')
+  // They are known without it.
+  assert.equal(name, 'shop')
+  assert.equal(addresses.length, 1)
   assert.match(
     stderr,
     new RegExp(`stop and other commands cannot find this app: .*\\n {2}hint: End it by kill -TERM ${pid}\\.`),

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { get } from '../../api/client.ts'
-import type { Description, ServiceDescription } from '../../api/types.ts'
+import type { Description, Instance, ServiceDescription } from '../../api/types.ts'
 import { Badge, StateBadge } from '../../parts/badge.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Failure } from '../../parts/failure.tsx'
@@ -51,12 +51,18 @@ export function ServicesPage() {
   )
 }
 
+type Counts = Pick<Instance, 'inFlight' | 'calls' | 'failures' | 'callsPerSecond'>
+
 function ServiceRow({ service }: { readonly service: ServiceDescription }) {
   const [isOpen, open] = useState(false)
-  const { instances, workers, services } = status.value!
+  const { instances, workers, services, edges } = status.value!
   const { name, kind, run, group, needs } = service
   const own = instances.filter((one) => one.service === name)
-  const sum = (of: (one: (typeof own)[number]) => number): number => own.reduce((total, one) => total + of(one), 0)
+  const kindOf = (index: number) => workers.find(({ worker }) => worker === index)?.kind
+  // A command counts nothing itself: its callers do.
+  const isCounted = own.every(({ worker }) => kindOf(worker) !== 'command')
+  const counts: readonly Counts[] = isCounted ? own : edges.filter(({ callee }) => callee === name)
+  const sum = (of: (one: Counts) => number): number => counts.reduce((total, one) => total + of(one), 0)
   const { waiting = 0, shed = 0 } = services.find((one) => one.service === name) ?? {}
   const states = [...new Set(own.map(({ state }) => state))]
   const unhealthy = own.flatMap(({ unhealthy }) => unhealthy ?? [])

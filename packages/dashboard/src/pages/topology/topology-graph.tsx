@@ -1,7 +1,8 @@
 import { useMemo } from 'preact/hooks'
 import { toneOfState } from '../../parts/badge.tsx'
 import { formatRate, formatShare, formatTime } from '../../state/format.ts'
-import { type Flow, nodeSize, place, type ServiceNode } from './flows.ts'
+import type { Flow, ServiceNode } from './flows.ts'
+import { nodeSize, place } from './place.ts'
 
 interface GraphProps {
   readonly nodes: readonly ServiceNode[]

@@ -24,6 +24,10 @@ function List() {
   const traces = given.filter(
     (one) => (!failed || one.failed > 0) && (service === '' || one.services.includes(service)),
   )
+  const { services, remotes } = status.value!
+  // What the list shows may belong to another app, and is then in no list of this one.
+  const seen = [...given.flatMap((one) => one.services), service].filter(Boolean)
+  const names = [...new Set([...[...services, ...remotes].map((one) => one.service), ...seen])]
   const longest = Math.max(...traces.map(({ duration }) => duration))
   return (
     <div class="page">
@@ -34,8 +38,8 @@ function List() {
             Service
             <select value={service} onChange={({ currentTarget }) => setService(currentTarget.value)}>
               <option value="">all</option>
-              {status.value!.services.map((one) => (
-                <option key={one.service}>{one.service}</option>
+              {names.map((one) => (
+                <option key={one}>{one}</option>
               ))}
             </select>
           </label>

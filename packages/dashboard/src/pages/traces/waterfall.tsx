@@ -6,6 +6,11 @@ import { formatTime, plural } from '../../state/format.ts'
 import { CallDetails, OwnDetails } from './details.tsx'
 import { rowsOf } from './trace-tree.ts'
 
+const nameOf: Readonly<Record<string, string>> = {
+  unknown: 'wire and run are not known',
+  own: 'span of the service’s own',
+}
+
 /** Each call and span as a bar on the time of the trace, below what caused it. */
 export function Waterfall({ trace }: { readonly trace: Trace }) {
   const [opened, open] = useState<string>()
@@ -28,9 +33,9 @@ export function Waterfall({ trace }: { readonly trace: Trace }) {
       >
         <div class="waterfall">
           <div class="legend">
-            {['queue', 'wire', 'run', ...(own.length > 0 ? ['own'] : [])].map((part) => (
+            {legendOf(trace).map((part) => (
               <span key={part}>
-                <span class={`swatch ${part}`} /> {part === 'own' ? 'span of the service’s own' : part}
+                <span class={`swatch ${part}`} /> {nameOf[part] ?? part}
               </span>
             ))}
           </div>
@@ -53,6 +58,16 @@ export function Waterfall({ trace }: { readonly trace: Trace }) {
   )
 }
 
+function legendOf({ calls, own }: Pick<Trace, 'calls' | 'own'>): string[] {
+  const unknown = calls.every(isWhole) ? [] : ['unknown']
+  return ['queue', 'wire', 'run', ...unknown, ...(own.length > 0 ? ['own'] : [])]
+}
+
+/** Of a command and of another app, only the caller's side is known. */
+function isWhole({ wire, run }: Hop): boolean {
+  return wire !== null && run !== null
+}
+
 interface RowProps {
   readonly depth: number
   /** Milliseconds of the trace. */
@@ -63,8 +78,11 @@ interface RowProps {
 
 function CallRow({ call, ...row }: RowProps & { readonly call: Hop }) {
   const { id, service, method, path, start, duration, status, attempts } = call
-  const parts = (['queue', 'wire', 'run'] as const).map((part) => ({ part, time: call[part] ?? 0 }))
-  const known = Math.max(
+  const isKnown = isWhole(call)
+  const known = (['queue', 'wire', 'run'] as const).map((part) => ({ part, time: call[part] ?? 0 }))
+  const rest = isKnown ? 0 : Math.max(0, duration - call.queue)
+  const parts = [...known, { part: 'unknown', time: rest }]
+  const whole = Math.max(
     parts.reduce((sum, { time }) => sum + time, 0),
     0.001,
   )
@@ -75,13 +93,14 @@ function CallRow({ call, ...row }: RowProps & { readonly call: Hop }) {
       start={start}
       duration={duration}
       isBad={status === null || status >= 500}
-      parts={parts.map(({ part, time }) => ({ part, share: time / known }))}
+      parts={parts.map(({ part, time }) => ({ part, share: time / whole }))}
     >
       <strong>{service}</strong>{' '}
       <span class="dim mono">
         {method} {path ?? ''}
       </span>
       {attempts > 1 && <span class="dim"> ({attempts} attempts)</span>}
+      {!isKnown && <span class="hidden-text">, {nameOf['unknown']}</span>}
     </Bar>
   )
 }

@@ -150,6 +150,8 @@ const measured = z.object({
   cpu: processors.nullable(),
   cpuPerCall: milliseconds.meta({ description: 'milliseconds of processor time' }),
   spread: z.number().meta({ description: 'how far apart the means of parts of the time are, relative to the median' }),
+  low: milliseconds.meta({ description: 'the shortest mean of such a part but one' }),
+  high: milliseconds.meta({ description: 'the longest but one' }),
 })
 
 export const tryAdvice = defineJson({

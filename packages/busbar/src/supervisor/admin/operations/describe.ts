@@ -13,6 +13,8 @@ const address = z.object({
   serves: z.string().meta({ description: 'a service, `gateway` or `redirect`' }),
 })
 
+export type ListedAddress = z.output<typeof address>
+
 const service = z.looseObject({
   name: z.string(),
   kind: z.enum(['program', 'typed', 'command']),
@@ -115,7 +117,7 @@ export const getEnvironment = defineJson({
   },
 })
 
-function addressesOf({ addresses }: RunningApp): z.output<typeof address>[] {
+export function addressesOf({ addresses }: Pick<RunningApp, 'addresses'>): ListedAddress[] {
   return addresses.map(({ url, serves }) => ({ url, serves: serves.kind === 'service' ? serves.service : serves.kind }))
 }
 

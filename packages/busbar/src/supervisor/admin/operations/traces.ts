@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { App } from '../../../config/app.ts'
 import { BusbarError } from '../../../contract/errors.ts'
 import { ownSpansOf } from '../../../observe/traces/own-spans.ts'
 import { summaryOf, waterfallOf } from '../../../observe/traces/waterfall.ts'
@@ -79,11 +80,10 @@ export const listTraces = defineJson({
     traces: z.array(summary),
   }),
   handle({ service, failed, limit }, { running: { app }, observations: { traces } }) {
-    if (service !== undefined) knownService(app, service)
-    return {
-      sample: app.traces?.sample ?? null,
-      traces: traces.list({ service, failed, limit }).map((trace) => mutable(summaryOf(trace))),
-    }
+    const found = traces.list({ service, failed, limit })
+    // One of another app is known by its calls.
+    if (service !== undefined && found.length === 0 && !isRemote(app, service)) knownService(app, service)
+    return { sample: app.traces?.sample ?? null, traces: found.map((trace) => mutable(summaryOf(trace))) }
   },
 })
 
@@ -114,6 +114,10 @@ export const getTrace = defineJson({
     })
   },
 })
+
+function isRemote({ remotes = [] }: App, service: string): boolean {
+  return remotes.some(({ name }) => name === service)
+}
 
 type Mutable<T> = T extends readonly (infer One)[]
   ? Mutable<One>[]
