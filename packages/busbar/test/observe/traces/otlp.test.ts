@@ -23,7 +23,7 @@ const test = (name: string, run: () => Promise<void>): void => void anyTest(name
 const serverKind = 2
 
 /** The app of the tests of traces, which exports to `receiver`. */
-async function tracesApp(otlp: App['otlp'], run: 'shared' | 'thread'): Promise<TestApp> {
+async function tracesApp(otlp: App['otlp'], run: 'shared' | 'thread' | 'process'): Promise<TestApp> {
   const app = await loadApp(folder)
   const services = app.services.map((service) => ({ ...service, run }))
   return await TestApp.startLoaded({
@@ -61,6 +61,29 @@ async function otlpOf(config: Record<string, unknown>): Promise<App['otlp'] & ob
   files.write('busbar.config.json', JSON.stringify({ otlp: config, services: { web: './web' } }))
   return (await loadApp(files.path)).otlp!
 }
+
+for (const protocol of ['http/protobuf', 'grpc'] as const)
+  test(`the process of a span is the one that has made it, as a number (${protocol})`, async () => {
+    await using receiver = await OtlpReceiver.open()
+    await using collector = await GrpcCollector.open(receiver)
+    const url = protocol === 'grpc' ? collector.url : receiver.url
+    const otlp = await otlpOf({ url, protocol, interval: 100 })
+    let pid: number | null
+    {
+      await using app = await tracesApp(otlp, 'process')
+      await (await fetch(new URL('/fetch', app.url))).text()
+      pid = app.running.status().workers.find(({ name }) => name === 'back')!.pid
+      await receiver.until(() => receiver.points('busbar_ready')[0])
+    }
+    const pids = (name: string): unknown[] => [
+      ...new Set(
+        receiver.spans.filter(({ service }) => service === name).map(({ resource }) => resource['process.pid']),
+      ),
+    ]
+    assert.deepEqual(pids('back'), [pid])
+    assert.equal(typeof pid, 'number')
+    assert.notEqual(pid, process.pid)
+  })
 
 for (const run of ['shared', 'thread'] as const)
   test(`spans are exported with their parents, by service (${run})`, async () => {
