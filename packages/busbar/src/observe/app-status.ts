@@ -1,5 +1,6 @@
 import type { EventCounts } from '../shared/metrics/instance-table.ts'
 import type { QueueCounts } from '../shared/metrics/queue-cells.ts'
+import type { RuntimeStats } from '../shared/metrics/runtime-cells.ts'
 import type { AcceleratorState } from '../shared/accelerators.ts'
 
 /**
@@ -163,6 +164,7 @@ export interface WorkerStats {
   readonly heapUsed: number | null
   /** Time of garbage collection since the worker's start. */
   readonly gcTime: number | null
+  readonly runtime: RuntimeStats | null
   /** For a thread its heap and what the heap refers to, for a process its resident memory. */
   readonly memory: number | null
   /** The spare thread, if there is one. */

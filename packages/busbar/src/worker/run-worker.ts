@@ -6,6 +6,7 @@ import { deferBuiltinUndici } from '../shared/process/builtin-undici.ts'
 import type { WorkerApp } from './lifecycle/worker-app.ts'
 import { closeInspector, openInspector, showSourceLines } from './inspect.ts'
 import type { Metering } from './reporting/metering.ts'
+import { DelaySamples } from './reporting/loop-delays.ts'
 import { createOutbox, type Outbox, type OutputFlow } from './reporting/outbox.ts'
 import { createVitalsReader } from './reporting/vitals.ts'
 import { startTelemetry } from './telemetry/telemetry.ts'
@@ -62,14 +63,17 @@ async function prepareDebugging({ mode, inspect, hosts }: WorkerInit, outbox: Ou
 
 function startHeartbeat(cells: WorkerCells, metering: Metering): void {
   const { table, row } = metering
-  const vitals = createVitalsReader()
+  const read = createVitalsReader()
+  const delays = new DelaySamples()
   let beaten = threadsNow()
   let delay = 0
   cells.beat(beaten)
   setInterval(() => {
     const now = threadsNow()
     // A timer never fires early, but the clock's milliseconds are rounded.
-    delay = Math.max(delay, now - beaten - heartbeatInterval)
+    const late = now - beaten - heartbeatInterval
+    delay = Math.max(delay, late)
+    delays.add(late)
     beaten = now
     cells.beat(now)
     // A call abandoned while its answer was on its way sends no further event that would free its
@@ -77,7 +81,9 @@ function startHeartbeat(cells: WorkerCells, metering: Metering): void {
     table.freeAbandoned(row)
   }, heartbeatInterval).unref()
   setInterval(() => {
-    cells.vitals = { ...vitals(), delay }
+    const { vitals, runtime } = read()
+    cells.vitals = { ...vitals, delay }
+    cells.runtime = { ...runtime, delays: delays.read() }
     delay = 0
     metering.renew()
   }, vitalsInterval).unref()

@@ -34,22 +34,19 @@ const clientLabels = ['service', 'server_address', 'transport']
 const httpLabels = ['http_request_method', 'http_route', 'http_response_status_code', 'error_type']
 const rpcLabels = ['rpc_system_name', 'rpc_method', 'rpc_response_status_code', 'error_type']
 
-const httpServer = duration(
-  'http_server_request_duration_seconds',
-  'Duration of HTTP requests, by the service that answers.',
-  [...serverLabels, ...httpLabels],
-)
-const httpClient = duration(
-  'http_client_request_duration_seconds',
-  'Duration of HTTP requests, by the service that calls.',
-  [...clientLabels, ...httpLabels],
-)
-const rpcServer = duration(
-  'rpc_server_call_duration_seconds',
-  'Duration of typed calls, by the service that answers.',
-  [...serverLabels, ...rpcLabels],
-)
-const rpcClient = duration('rpc_client_call_duration_seconds', 'Duration of typed calls, by the service that calls.', [
+const httpServer = duration('http.server.request.duration', 'Duration of HTTP requests, by the service that answers.', [
+  ...serverLabels,
+  ...httpLabels,
+])
+const httpClient = duration('http.client.request.duration', 'Duration of HTTP requests, by the service that calls.', [
+  ...clientLabels,
+  ...httpLabels,
+])
+const rpcServer = duration('rpc.server.call.duration', 'Duration of typed calls, by the service that answers.', [
+  ...serverLabels,
+  ...rpcLabels,
+])
+const rpcClient = duration('rpc.client.call.duration', 'Duration of typed calls, by the service that calls.', [
   ...clientLabels,
   ...rpcLabels,
 ])
@@ -82,7 +79,8 @@ export const edgeHistograms: readonly Histogram[] = [
 ]
 
 function duration(name: string, help: string, labels: readonly string[]): Metric {
-  return { name, type: 'histogram', help, labels }
+  const convention = { name, unit: 's' }
+  return { name: `${name.replaceAll('.', '_')}_seconds`, type: 'histogram', help, labels, convention }
 }
 
 function samples(

@@ -17,7 +17,8 @@ import { eventMetrics } from './event-metrics.ts'
 import { edgeHistograms, edgeMetrics } from './edge-metrics.ts'
 import type { Exemplars } from '../traces/exemplars.ts'
 import { remoteMetrics } from './remote-metrics.ts'
-import { runtimeMetrics } from './runtime-metrics.ts'
+import { processMetrics, readUsages } from './process-metrics.ts'
+import { gcHistograms, runtimeMetrics } from './runtime-metrics.ts'
 import { nothingObserved, type Observed, observedMetrics } from './observed-metrics.ts'
 import { formatFamilies } from './service-families.ts'
 import { entranceMetrics, queueTimeMetric as queueTimes } from './entrance-metrics.ts'
@@ -191,7 +192,9 @@ export const metrics: readonly Metric[] = [
   duration,
   ...edgeMetrics.map(([metric]) => metric),
   ...edgeHistograms.map(([metric]) => metric),
+  ...processMetrics.map(([metric]) => metric),
   ...runtimeMetrics.map(([metric]) => metric),
+  ...gcHistograms.map(([metric]) => metric),
   ...entranceMetrics.map(([metric]) => metric),
   queueTimes,
   ...remoteMetrics.map(([metric]) => metric),
@@ -203,6 +206,7 @@ export function readMetrics(status: AppStatus, observed: Observed = nothingObser
   const { entrance, services, app } = status
   const ofServices = (value: (one: ServiceStats) => number): Sample[] =>
     services.map((one) => ({ labels: { service: one.service }, value: value(one) }))
+  const usages = readUsages(status)
   const pairs = status.calls.map((one) => toHistogram(one, { caller: one.caller, callee: one.callee }))
   return [
     ...simple.map(([metric, source]) => ({ metric, samples: samplesOf(status, source) })),
@@ -214,7 +218,9 @@ export function readMetrics(status: AppStatus, observed: Observed = nothingObser
     { metric: duration, histograms: pairs },
     ...edgeMetrics.map(([metric, samplesOf]) => ({ metric, samples: samplesOf(status.edges) })),
     ...edgeHistograms.map(([metric, samplesOf]) => ({ metric, histograms: samplesOf(status.edges, exemplars) })),
+    ...processMetrics.map(([metric, samplesOf]) => ({ metric, samples: samplesOf(status, usages) })),
     ...runtimeMetrics.map(([metric, samplesOf]) => ({ metric, samples: samplesOf(status) })),
+    ...gcHistograms.map(([metric, samplesOf]) => ({ metric, histograms: samplesOf(status) })),
     ...entranceMetrics.map(([metric, samplesOf]) => ({
       metric,
       samples: entrance === null ? [] : samplesOf(entrance, app.name),

@@ -19,6 +19,18 @@ export interface Metric {
   /** One sentence. */
   readonly help: string
   readonly labels: readonly string[]
+  /**
+   * What OpenTelemetry's semantic conventions call it. Null: an alias, whose values have another
+   * name there. Undefined: it is Busbar's own, and has the same name everywhere.
+   */
+  readonly convention?: Convention | null
+}
+
+export interface Convention {
+  readonly name: string
+  readonly unit: string
+  /** Of a gauge: its values are sums over the labels that make sense, such as bytes. */
+  readonly isSum?: true
 }
 
 export type Labels = Readonly<Record<string, string>>

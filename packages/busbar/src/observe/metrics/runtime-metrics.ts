@@ -1,49 +1,97 @@
 /**
- * The metrics of processes and of Node, by OpenTelemetry's semantic conventions, and under the
- * names of `prom-client`, for which most boards are made.
+ * The metrics of Node and of V8 in each worker, by OpenTelemetry's semantic conventions, and under
+ * the names of `prom-client`, for which most boards are made.
  */
+import { gcBounds, type LoopDelays, type RuntimeStats } from '../../shared/metrics/runtime-cells.ts'
 import type { AppStatus, WorkerStats } from '../app-status.ts'
-import type { Labels, Metric, Sample } from './prometheus.ts'
+import {
+  type Convention,
+  type HistogramSample,
+  type Labels,
+  type Metric,
+  type Sample,
+  toHistogram,
+} from './prometheus.ts'
 
 type Entry = readonly [Metric, (status: AppStatus) => readonly Sample[]]
 
-/** The same labels for the process of the supervisor and its threads, and for the other ones. */
 const labels = ['worker', 'name', 'kind']
+const spaceLabel = 'v8js_heap_space_name'
+
+const delayTexts = {
+  min: 'the shortest',
+  mean: 'the mean',
+  stddev: 'the standard deviation',
+  p50: 'the median',
+  p90: 'the 90th percentile',
+  p99: 'the 99th percentile',
+}
 
 /** In the order of the text. */
 export const runtimeMetrics: readonly Entry[] = [
-  ...both(
-    'counter',
-    ['process_cpu_time_seconds_total', 'process_cpu_seconds_total'],
-    'Processor time of the process, user and system.',
-    processes((one) => seconds(one.cpuTime)),
-  ),
-  ...both(
-    'gauge',
-    ['process_memory_usage_bytes', 'process_resident_memory_bytes'],
-    'Resident memory of the process.',
-    processes((one) => one.memory),
-  ),
-  entry('process_start_time_seconds', 'gauge', 'When the app was started, in seconds since 1970.', ({ app }) => [
-    { labels: supervisor, value: app.startedAt / 1000 },
-  ]),
-  ...both(
-    'gauge',
-    ['v8js_memory_heap_used_bytes', 'nodejs_heap_size_used_bytes'],
+  ...spaces('v8js.memory.heap.used', 'used', 'used', 'JavaScript heap in use, by heap space.'),
+  ...spaces('v8js.memory.heap.limit', 'size', 'total', 'Memory of the heap space.'),
+  ...spaces('v8js.memory.heap.space.available_size', 'available', 'available', 'Free memory of the heap space.'),
+  ...spaces('v8js.memory.heap.space.physical_size', 'physical', undefined, 'Physical memory of the heap space.'),
+  alias(
+    'nodejs_heap_size_used_bytes',
     'JavaScript heap in use.',
     workers((one) => one.heapUsed),
   ),
+  alias(
+    'nodejs_heap_size_total_bytes',
+    'JavaScript heap.',
+    workers(({ runtime }) => runtime?.heap.total),
+  ),
+  alias(
+    'nodejs_heap_size_limit_bytes',
+    'The size up to which the JavaScript heap may grow.',
+    workers(({ runtime }) => runtime?.heap.limit),
+  ),
+  alias(
+    'nodejs_external_memory_bytes',
+    'Memory outside the heap that the heap refers to.',
+    workers(({ runtime }) => runtime?.heap.external),
+  ),
   ...both(
-    'gauge',
     ['nodejs_eventloop_utilization_ratio', 'nodejs_eventloop_utilization'],
+    { name: 'nodejs.eventloop.utilization', unit: '1' },
     'The share of the last second in which the event loop was busy, 0 to 1.',
     workers((one) => one.eventLoopUtilization),
   ),
+  [
+    {
+      name: 'nodejs_eventloop_time_seconds_total',
+      type: 'counter',
+      help: 'Time of the event loop, by state; starts from zero with each replacement.',
+      labels: [...labels, 'nodejs_eventloop_state'],
+      convention: { name: 'nodejs.eventloop.time', unit: 's' },
+    },
+    byRuntime(({ loopTime }) =>
+      (['active', 'idle'] as const).map((state) => [{ nodejs_eventloop_state: state }, loopTime[state] / 1000]),
+    ),
+  ],
+  alias(
+    'nodejs_eventloop_lag_seconds',
+    'How late the last heartbeat of the event loop was.',
+    delays(({ last }) => last),
+  ),
   ...both(
-    'gauge',
     ['nodejs_eventloop_delay_max_seconds', 'nodejs_eventloop_lag_max_seconds'],
-    'The longest delay of the event loop in the last second, or since it blocks.',
-    workers((one) => seconds(one.eventLoopDelay)),
+    { name: 'nodejs.eventloop.delay.max', unit: 's' },
+    'The longest delay of the event loop in the last ten seconds, or since it blocks.',
+    // While it blocks, the first is what it reported last, and the second the time since then.
+    workers(({ runtime, eventLoopDelay }) =>
+      eventLoopDelay === null ? null : Math.max(runtime?.delays.max ?? 0, eventLoopDelay) / 1000,
+    ),
+  ),
+  ...(['min', 'mean', 'stddev', 'p50', 'p90', 'p99'] as const).flatMap((kind) =>
+    both(
+      [`nodejs_eventloop_delay_${kind}_seconds`, `nodejs_eventloop_lag_${kind}_seconds`],
+      { name: `nodejs.eventloop.delay.${kind}`, unit: 's' },
+      `Delay of the event loop in the last ten seconds: ${delayTexts[kind]}.`,
+      delays((all) => all[kind]),
+    ),
   ),
   [
     {
@@ -51,54 +99,96 @@ export const runtimeMetrics: readonly Entry[] = [
       type: 'gauge',
       help: 'The version of Node; always 1.',
       labels: ['version', 'major', 'minor', 'patch'],
+      convention: null,
     },
     () => [{ labels: versionLabels(process.version), value: 1 }],
   ],
 ]
 
-/** The process of the supervisor, which has the threads of the app. */
-const supervisor = { worker: '', name: 'supervisor', kind: 'supervisor' }
+/** `kind` is the type of a collection, as in `prom-client`, so the worker's own is left out. */
+export const gcHistograms: readonly (readonly [Metric, (status: AppStatus) => readonly HistogramSample[]])[] = [
+  gcHistogram('v8js_gc_duration_seconds', ['worker', 'name', 'kind', 'v8js_gc_type'], {
+    name: 'v8js.gc.duration',
+    unit: 's',
+  }),
+  gcHistogram('nodejs_gc_duration_seconds', ['worker', 'name', 'kind'], null),
+]
 
-interface Usage {
-  /** Milliseconds. */
-  readonly cpuTime: number | null
-  /** Bytes. */
-  readonly memory: number | null
-}
-
-function entry(
+function gcHistogram(
   name: string,
-  type: Metric['type'],
-  help: string,
-  samplesOf: (status: AppStatus) => readonly Sample[],
-): Entry {
-  return [{ name, type, help, labels }, samplesOf]
-}
-
-function both(
-  type: Metric['type'],
-  names: readonly [string, string],
-  help: string,
-  samplesOf: (status: AppStatus) => readonly Sample[],
-): readonly Entry[] {
-  return names.map((name) => entry(name, type, help, samplesOf))
-}
-
-function processes(value: (process: Usage) => number | null): (status: AppStatus) => readonly Sample[] {
-  return (status) => [
-    ...known(supervisor, value(status.app)),
-    ...status.workers
-      .filter(({ kind }) => kind === 'process' || kind === 'command')
-      .flatMap((one) => known(labelsOf(one), value(one))),
+  labelNames: readonly string[],
+  convention: Convention | null,
+): (typeof gcHistograms)[number] {
+  const help = 'Duration of garbage collections, by type; starts from zero with each replacement.'
+  return [
+    { name, type: 'histogram', help, labels: labelNames, convention },
+    ({ workers: all }) =>
+      all.flatMap((one) =>
+        (one.runtime?.gc ?? []).map(({ kind, sum, counts }) => {
+          const own = labelsOf(one)
+          const type = convention === null ? { ...own, kind } : { ...own, v8js_gc_type: kind }
+          let below = 0
+          const buckets = counts.map((count, at) => ({ le: gcBounds[at] ?? null, count: (below += count) }))
+          return toHistogram({ sum, buckets }, type)
+        }),
+      ),
   ]
 }
 
-function workers(value: (worker: WorkerStats) => number | null): (status: AppStatus) => readonly Sample[] {
-  return (status) => status.workers.flatMap((one) => known(labelsOf(one), value(one)))
+function alias(name: string, help: string, samplesOf: Entry[1]): Entry {
+  return [{ name, type: 'gauge', help, labels, convention: null }, samplesOf]
 }
 
-function known(of: Labels, value: number | null): Sample[] {
-  return value === null ? [] : [{ labels: of, value }]
+/** Under the name of the conventions, and under an alias. */
+function both(
+  [name, other]: readonly [string, string],
+  convention: Convention,
+  help: string,
+  samplesOf: Entry[1],
+): readonly Entry[] {
+  return [[{ name, type: 'gauge', help, labels, convention }, samplesOf], alias(other, help, samplesOf)]
+}
+
+/** `other`: in the alias of `prom-client`. */
+function spaces(
+  name: string,
+  what: 'used' | 'size' | 'available' | 'physical',
+  other: string | undefined,
+  help: string,
+): readonly Entry[] {
+  const by = (label: string): Entry[1] =>
+    byRuntime((runtime) => runtime.spaces.map((space) => [{ [label]: space.name }, space[what]]))
+  const metric = { type: 'gauge', help } as const
+  const convention: Convention = { name, unit: 'By', isSum: true }
+  const own = { ...metric, name: `${name.replaceAll('.', '_')}_bytes`, labels: [...labels, spaceLabel], convention }
+  if (other === undefined) return [[own, by(spaceLabel)]]
+  const alias = { ...metric, name: `nodejs_heap_space_size_${other}_bytes`, labels: [...labels, 'space'] }
+  return [
+    [own, by(spaceLabel)],
+    [{ ...alias, convention: null }, by('space')],
+  ]
+}
+
+function workers(value: (worker: WorkerStats) => number | null | undefined): Entry[1] {
+  return (status) =>
+    status.workers.flatMap((one) => {
+      const found = value(one)
+      return found === null || found === undefined ? [] : [{ labels: labelsOf(one), value: found }]
+    })
+}
+
+function delays(value: (delays: LoopDelays) => number): Entry[1] {
+  return workers(({ runtime }) => runtime && value(runtime.delays) / 1000)
+}
+
+function byRuntime(values: (runtime: RuntimeStats) => readonly (readonly [Labels, number])[]): Entry[1] {
+  return (status) =>
+    status.workers.flatMap((one) =>
+      (one.runtime === null ? [] : values(one.runtime)).map(([more, value]) => ({
+        labels: { ...labelsOf(one), ...more },
+        value,
+      })),
+    )
 }
 
 function labelsOf({ worker, name, kind }: WorkerStats): Labels {
@@ -108,8 +198,4 @@ function labelsOf({ worker, name, kind }: WorkerStats): Labels {
 function versionLabels(version: string): Labels {
   const [major = '', minor = '', patch = ''] = version.slice(1).split('.')
   return { version, major, minor, patch }
-}
-
-function seconds(milliseconds: number | null): number | null {
-  return milliseconds === null ? null : milliseconds / 1000
 }

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os'
 import { pathToFileURL } from 'node:url'
+import type { Attributes } from '@opentelemetry/api'
 import type { OtlpSettings } from '../../config/telemetry-settings.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
-import type { StoredOwnSpan, StoredSpan } from '../traces/trace-store.ts'
 import { environmentAttributes } from './otlp-resource.ts'
-import { OtlpSpans } from './otlp-spans.ts'
+import { OtlpSpans, type SentSpan } from './otlp-spans.ts'
 import { exporterOptions, type ExporterOptions } from './exporter-options.ts'
 import type { ExportedMetrics, ExportedSpan } from './otlp-types.ts'
 import { type Exporter, type OtlpCounts, SignalExport } from './signal-export.ts'
@@ -14,7 +14,7 @@ export interface OtlpExportParts {
   readonly app: string
   readonly env: NodeJS.ProcessEnv
   /** The current metrics. */
-  readonly metrics: (attributes: Readonly<Record<string, string>>) => { data: ExportedMetrics; points: number }
+  readonly metrics: (attributes: Attributes) => { data: ExportedMetrics; points: number }
   readonly log: (level: 'info' | 'warn', line: string) => void
 }
 
@@ -31,10 +31,10 @@ const closeLimit = 2000
 /** Exports the app's metrics and spans by OTLP, from the supervisor. */
 export class OtlpExport {
   readonly #parts: OtlpExportParts
-  readonly #common: Readonly<Record<string, string>>
+  readonly #common: Attributes
   readonly #spans: OtlpSpans
   readonly #limits: { readonly delay: number; readonly queue: number; readonly batch: number }
-  #queue: (StoredSpan | StoredOwnSpan)[] = []
+  #queue: SentSpan[] = []
   #metricExport: SignalExport<ExportedMetrics> | undefined
   #spanExport: SignalExport<ExportedSpan[]> | undefined
   #metricTimer: NodeJS.Timeout | undefined
@@ -43,7 +43,7 @@ export class OtlpExport {
   private constructor(parts: OtlpExportParts) {
     const { env, app } = parts
     this.#parts = parts
-    this.#common = { 'host.name': hostname(), 'process.pid': `${process.pid}`, ...environmentAttributes(env) }
+    this.#common = { 'host.name': hostname(), ...environmentAttributes(env) }
     this.#spans = new OtlpSpans(app, this.#common)
     this.#limits = {
       delay: numberOf(env['OTEL_BSP_SCHEDULE_DELAY']) ?? defaults.spanDelay,
@@ -75,7 +75,7 @@ export class OtlpExport {
     return [this.#metricExport, this.#spanExport].flatMap((one) => one?.counts ?? [])
   }
 
-  add(spans: readonly (StoredSpan | StoredOwnSpan)[]): void {
+  add(spans: readonly SentSpan[]): void {
     if (this.#spanExport === undefined) return
     const room = Math.max(0, this.#limits.queue - this.#queue.length)
     this.#queue.push(...spans.slice(0, room))
@@ -107,7 +107,7 @@ export class OtlpExport {
     const out = this.#metricExport
     if (out === undefined || out.running !== undefined) return
     const { app, metrics } = this.#parts
-    const { data, points } = metrics({ 'service.name': app, ...this.#common })
+    const { data, points } = metrics({ 'service.name': app, 'process.pid': process.pid, ...this.#common })
     await out.export(data, points)
   }
 

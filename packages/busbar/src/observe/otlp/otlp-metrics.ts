@@ -3,6 +3,7 @@ import type { ServiceSeries } from '../../shared/metrics/service-metrics.ts'
 import type { HistogramSample, Reading, Sample } from '../metrics/prometheus.ts'
 import type { MetricFamily } from '../metrics/service-families.ts'
 import { instrumentationScope, resourceOf, toTime } from './otlp-resource.ts'
+import { attributesBy } from './metric-attributes.ts'
 import type { ExportedMetric, ExportedMetrics, Time } from './otlp-types.ts'
 
 /** Numbers of OpenTelemetry's enumerations. */
@@ -24,7 +25,10 @@ export interface OtlpMetricsParts {
   readonly now: number
 }
 
-/** The metrics have the same names and labels as in `GET /metrics`. */
+/**
+ * Metrics of the semantic conventions have their names there, without aliases; all others have
+ * those of `GET /metrics`.
+ */
 export function toResourceMetrics(
   readings: readonly Reading[],
   families: readonly MetricFamily[],
@@ -32,7 +36,7 @@ export function toResourceMetrics(
 ): ExportedMetrics {
   const times = { startTime: toTime(startedAt), endTime: toTime(now) }
   const metrics = [
-    ...readings.map((reading) => ofReading(reading, times)),
+    ...readings.flatMap((reading) => ofReading(reading, times)),
     ...families.flatMap((family) => ofFamily(family, times)),
   ].filter(({ dataPoints }) => dataPoints.length > 0)
   return { resource: resourceOf(attributes), scopeMetrics: [{ scope: instrumentationScope, metrics }] }
@@ -42,11 +46,22 @@ export function pointsOf({ scopeMetrics }: ExportedMetrics): number {
   return scopeMetrics.flatMap(({ metrics }) => metrics).reduce((sum, { dataPoints }) => sum + dataPoints.length, 0)
 }
 
-function ofReading(reading: Reading, times: Times): ExportedMetric {
-  const { name, help, type } = reading.metric
-  return 'histograms' in reading
-    ? histogram(name, help, reading.histograms, times)
-    : simple(name, help, type === 'counter', reading.samples, times)
+function ofReading(reading: Reading, times: Times): ExportedMetric[] {
+  const { name, help, type, convention } = reading.metric
+  if (convention === null) return []
+  const exported =
+    'histograms' in reading
+      ? histogram(name, help, reading.histograms, times)
+      : simple(name, help, type === 'counter', reading.samples, times)
+  if (convention === undefined) return [exported]
+  return [
+    {
+      ...exported,
+      ...(convention.isSum && { dataPointType: sumPoint, isMonotonic: false }),
+      descriptor: { ...exported.descriptor, name: convention.name, unit: convention.unit },
+      dataPoints: exported.dataPoints.map((point) => ({ ...point, attributes: attributesBy(point.attributes) })),
+    },
+  ]
 }
 
 /** A summary has no form of its own: its sum and its count are two metrics. */

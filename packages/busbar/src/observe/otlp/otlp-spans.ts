@@ -11,6 +11,10 @@ const unset = 0
 const sampled = 1
 const error = 2
 
+/** `pid`: of the process that has made it, if that is known. */
+export type SentSpan = (StoredSpan | StoredOwnSpan) & { readonly pid: number | undefined }
+type Maker = Pick<SentSpan, 'worker' | 'pid'>
+
 /**
  * Converts spans. Those of one service and worker share a resource, by which exporters group them.
  */
@@ -25,11 +29,11 @@ export class OtlpSpans {
     this.#common = common
   }
 
-  convert(span: StoredSpan | StoredOwnSpan): ExportedSpan {
+  convert(span: SentSpan): ExportedSpan {
     return 'part' in span ? this.#call(span) : this.#own(span)
   }
 
-  #own(span: StoredOwnSpan): ExportedSpan {
+  #own(span: StoredOwnSpan & Maker): ExportedSpan {
     const { trace, id, parent, start, duration, name, kind, status, message, scope, version, dropped } = span
     return {
       name,
@@ -50,7 +54,7 @@ export class OtlpSpans {
         attributes: event.attributes as Attributes,
       })),
       ended: true,
-      resource: this.#resourceOf(span.service, span.worker),
+      resource: this.#resourceOf(span.service, span),
       instrumentationScope: { name: scope, ...(version !== undefined && { version }) },
       droppedAttributesCount: dropped.attributes,
       droppedEventsCount: dropped.events,
@@ -58,7 +62,7 @@ export class OtlpSpans {
     }
   }
 
-  #call(span: StoredSpan): ExportedSpan {
+  #call(span: StoredSpan & Maker): ExportedSpan {
     const { trace, id, parent, start, duration } = span
     // A call within one thread has one span, which the answering service shows.
     const isServer = span.part === 'answer' || span.caller === undefined || span.transport === 'local'
@@ -75,7 +79,7 @@ export class OtlpSpans {
       links: [],
       events: [],
       ended: true,
-      resource: this.#resourceOf(isServer ? span.service : span.caller, span.worker),
+      resource: this.#resourceOf(isServer ? span.service : span.caller, span),
       instrumentationScope,
       droppedAttributesCount: 0,
       droppedEventsCount: 0,
@@ -83,13 +87,14 @@ export class OtlpSpans {
     }
   }
 
-  #resourceOf(service: string, worker: string): Resource {
-    const key = `${worker} ${service}`
+  #resourceOf(service: string, { worker, pid }: Maker): Resource {
+    const key = `${worker} ${pid} ${service}`
     let resource = this.#resources.get(key)
     if (resource !== undefined) return resource
     resource = resourceOf({
       'service.namespace': this.#app,
       'service.instance.id': `${service} ${worker}`,
+      ...(pid !== undefined && { 'process.pid': pid }),
       ...this.#common,
       'service.name': service,
     })

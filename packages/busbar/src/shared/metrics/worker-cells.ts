@@ -2,19 +2,24 @@
  * Vital signs of all workers, readable by every thread at any time: one row per worker thread in a
  * SharedArrayBuffer.
  *
- *     row 0 │ heartbeat │ connections closed │ requests in flight │ busy ‰ │ heap KiB │ … 128 bytes │
+ *     row 0 │ heartbeat │ connections closed │ requests in flight │ busy ‰ │ heap KiB │ … 640 bytes │
  *     row 1 │ …
  *
- * Each row has one writer, its worker, so plain stores suffice and nothing is locked. 128 bytes
- * keep two rows out of one pair of cache lines (4 threads, 50 million increments: 0.02 s with
- * separate lines, 0.78 s with shared ones). Cells are unsigned 32-bit, so a store cannot tear.
+ * Each row has one writer, its worker, so plain stores suffice and nothing is locked. Multiples of
+ * 128 bytes keep two rows out of one pair of cache lines (4 threads, 50 million increments: 0.02 s
+ * with separate lines, 0.78 s with shared ones). Cells are unsigned 32-bit, so a store cannot tear.
  * Counters wrap and are compared by difference.
  *
  * The other counters are in `instance-table.ts`: one block for each row, with the counts per
  * service and the edges (`edge-table.ts`).
  */
-export const rowBytes = 128
+import { readRuntime, type RuntimeStats, writeRuntime } from './runtime-cells.ts'
+
+export const rowBytes = 640
 const rowCells = rowBytes / Uint32Array.BYTES_PER_ELEMENT
+
+/** Where the part of `runtime-cells.ts` begins. */
+const runtimeAt = 32
 
 const cell = {
   heartbeat: 0,
@@ -131,6 +136,15 @@ export class WorkerCells {
     row[cell.cpu] = Math.round(cpu)
     row[cell.delay] = Math.round(delay * 1000)
     row[cell.gc] = Math.round(gc * 10)
+  }
+
+  /** Null: it has not reported yet. */
+  get runtime(): RuntimeStats | null {
+    return readRuntime(this.#row.subarray(runtimeAt))
+  }
+
+  set runtime(stats: RuntimeStats) {
+    writeRuntime(this.#row.subarray(runtimeAt), stats)
   }
 
   /** Event loop utilisation, 0 to 1. */

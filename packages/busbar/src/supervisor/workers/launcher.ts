@@ -169,7 +169,7 @@ export class Launcher {
         health(handle, service, report)
       },
       hosts: (reports) => this.remotes.report(worker, reports) && this.#parts.reachable(),
-      observed: (message) => this.observations.receive(worker, spec, message),
+      observed: (message) => this.observations.receive(handle, message),
       unlinked: (lost) => this.peers.unlinked(worker, lost),
       left: (peer) => this.peers.left(worker, peer),
       abandoned: (call) => this.#abandoned(call),

@@ -7,7 +7,8 @@ import type { OtlpExport } from '../../observe/otlp/otlp-export.ts'
 import { Exemplars } from '../../observe/traces/exemplars.ts'
 import { TraceStore } from '../../observe/traces/trace-store.ts'
 import type { FromWorker } from '../../shared/control-messages.ts'
-import { workerLabel, type SlotSpec } from '../plan.ts'
+import { workerLabel } from '../plan.ts'
+import type { WorkerHandle } from './worker-handle.ts'
 
 type Log = (level: 'info' | 'warn', line: string) => void
 
@@ -34,13 +35,15 @@ export class Observations {
     return { services: this.serviceMetrics.read(), otlp: this.#otlp?.counts ?? [], exemplars }
   }
 
-  /** `worker`: its unique number. */
-  receive(worker: number, spec: SlotSpec, message: Extract<FromWorker, { type: 'spans' | 'metrics' }>): void {
+  receive(
+    { worker, spec, pid }: Pick<WorkerHandle, 'worker' | 'spec' | 'pid'>,
+    message: Extract<FromWorker, { type: 'spans' | 'metrics' }>,
+  ): void {
     if (message.type === 'metrics') return this.serviceMetrics.report(worker, spec, message.json)
     const label = workerLabel(spec)
     const { spans, own } = message
     this.traces.add(spans, own, label, this.#app().traces?.keep ?? 0)
-    this.#otlp?.add([...spans, ...own].map((span) => ({ ...span, worker: label })))
+    this.#otlp?.add([...spans, ...own].map((span) => ({ ...span, worker: label, pid })))
   }
 
   ended(worker: number): void {

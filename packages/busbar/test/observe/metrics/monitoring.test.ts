@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { test } from 'node:test'
 import { formatMetrics, metrics } from '../../../src/observe/metrics/metrics.ts'
 import { TestApp } from '../../support/app/test-app.ts'
+import { TestFolder } from '../../support/app/test-folder.ts'
 import { hasCommand } from '../../support/has-command.ts'
 
 const file = (name: string): string => fileURLToPath(new URL(`../../../../../docs/monitoring/${name}`, import.meta.url))
@@ -53,3 +54,35 @@ test('promtool accepts the alert rules', { skip }, () => {
   assert.equal(status, 0, stdout + stderr)
   assert.match(stdout, /SUCCESS: 7 rules found/)
 })
+
+/** By the status of its calls: a command counts no calls itself, and so has only edges. */
+const failing = [
+  ['a command that answers 500 to each of ten requests', '500', '10x10', 'web', true],
+  ['calls without an answer', 'none', '10x10', 'web', true],
+  ['a service that answers 404', '404', '10x10', 'web', false],
+] as const
+
+for (const [what, status, values, callee, fires] of failing)
+  test(`the alert of failures ${fires ? 'fires' : 'does not fire'} for ${what}`, { skip }, () => {
+    using folder = new TestFolder()
+    const labels = `job="busbar",caller="",callee="${callee}",protocol="http",method="GET",route="/",transport="tcp",status="${status}"`
+    const alert = {
+      exp_labels: { severity: 'critical', job: 'busbar', callee },
+      exp_annotations: { summary: `100% of the calls to ${callee} fail` },
+    }
+    const tests = {
+      rule_files: [file('alerts.yaml')],
+      evaluation_interval: '1m',
+      tests: [
+        {
+          interval: '1m',
+          input_series: [{ series: `busbar_edge_calls_total{${labels}}`, values: `0+${values}` }],
+          alert_rule_test: [{ eval_time: '10m', alertname: 'BusbarFailures', exp_alerts: fires ? [alert] : [] }],
+        },
+      ],
+    }
+    folder.write('tests.yaml', JSON.stringify(tests))
+    const args = ['test', 'rules', `${folder.path}/tests.yaml`]
+    const run = spawnSync(promtool, args, { encoding: 'utf8' })
+    assert.equal(run.status, 0, run.stdout + run.stderr)
+  })

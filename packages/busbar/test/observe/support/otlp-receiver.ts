@@ -41,8 +41,9 @@ export class OtlpReceiver implements AsyncDisposable {
   }
 
   get spans(): readonly ReceivedSpan[] {
-    return this.#all('/v1/traces', 'resourceSpans', 'scopeSpans', 'spans').map(({ service, one }) => ({
+    return this.#all('/v1/traces', 'resourceSpans', 'scopeSpans', 'spans').map(({ service, resource, one }) => ({
       service,
+      resource,
       name: one['name'] as string,
       trace: hex(one['traceId']),
       id: hex(one['spanId']),
@@ -61,8 +62,16 @@ export class OtlpReceiver implements AsyncDisposable {
       .flatMap(({ service, one }) => {
         const type = ['sum', 'gauge', 'histogram'].find((key) => key in one)!
         const points = ((one[type] as Decoded)['dataPoints'] ?? []) as Decoded[]
-        return points.map((point) => ({ service, type, point, labels: attributesOf(point) }))
+        const { unit = '' } = one as { unit?: string }
+        const isMonotonic = (one[type] as Decoded)['isMonotonic'] === 1
+        return points.map((point) => ({ service, type, unit, isMonotonic, point, labels: attributesOf(point) }))
       })
+  }
+
+  /** The names of all metrics that have arrived. */
+  get names(): ReadonlySet<unknown> {
+    const metrics = this.#all('/v1/metrics', 'resourceMetrics', 'scopeMetrics', 'metrics')
+    return new Set(metrics.map(({ one }) => one['name']))
   }
 
   receive(path: string, headers: IncomingHttpHeaders, bytes: Buffer): void {
@@ -84,22 +93,30 @@ export class OtlpReceiver implements AsyncDisposable {
     if (this.status !== undefined) response.writeHead(this.status, { 'content-type': 'application/x-protobuf' }).end()
   }
 
-  #all(path: string, resources: string, scopes: string, items: string): { service: unknown; one: Decoded }[] {
+  #all(
+    path: string,
+    resources: string,
+    scopes: string,
+    items: string,
+  ): { service: unknown; resource: Readonly<Record<string, unknown>>; one: Decoded }[] {
     const listOf = (from: Decoded, key: string): Decoded[] => (from[key] ?? []) as Decoded[]
     return this.requests
       .filter((request) => request.path.endsWith(path))
       .flatMap(({ body }) => listOf(body, resources))
       .flatMap((resource) => {
-        const service = attributesOf((resource['resource'] ?? {}) as Decoded)['service.name']
+        const attributes = attributesOf((resource['resource'] ?? {}) as Decoded)
+        const service = attributes['service.name']
         return listOf(resource, scopes)
           .flatMap((scope) => listOf(scope, items))
-          .map((one) => ({ service, one }))
+          .map((one) => ({ service, resource: attributes, one }))
       })
   }
 }
 
 export interface ReceivedSpan {
   readonly service: unknown
+  /** The attributes of its resource. */
+  readonly resource: Readonly<Record<string, unknown>>
   readonly name: string
   readonly trace: string
   readonly id: string
@@ -112,6 +129,8 @@ export interface ReceivedSpan {
 export interface ReceivedPoint {
   readonly service: unknown
   readonly type: string
+  readonly unit: string
+  readonly isMonotonic: boolean
   readonly point: Decoded
   readonly labels: Readonly<Record<string, unknown>>
 }

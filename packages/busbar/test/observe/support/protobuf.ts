@@ -45,6 +45,7 @@ const histogramPoint: Form = {
 const metric: Form = {
   1: ['name', 'text'],
   2: ['description', 'text'],
+  3: ['unit', 'text'],
   5: ['gauge', { 1: ['dataPoints', numberPoint, '[]'] }],
   7: ['sum', { 1: ['dataPoints', numberPoint, '[]'], 2: ['temporality', 'number'], 3: ['isMonotonic', 'number'] }],
   9: ['histogram', { 1: ['dataPoints', histogramPoint, '[]'], 2: ['temporality', 'number'] }],

@@ -8,7 +8,7 @@ import { newTraceId } from '../../../src/shared/traces/trace-context.ts'
 import { TestApp } from '../../support/app/test-app.ts'
 import { TestFolder } from '../../support/app/test-folder.ts'
 import { GrpcCollector } from '../support/grpc-collector.ts'
-import { OtlpReceiver } from '../support/otlp-receiver.ts'
+import { OtlpReceiver, type ReceivedPoint } from '../support/otlp-receiver.ts'
 
 const folder = `${import.meta.dirname}/../programs/traces`
 const programs = `${import.meta.dirname}/../programs/metrics`
@@ -23,7 +23,7 @@ const test = (name: string, run: () => Promise<void>): void => void anyTest(name
 const serverKind = 2
 
 /** The app of the tests of traces, which exports to `receiver`. */
-async function tracesApp(otlp: App['otlp'], run: 'shared' | 'thread'): Promise<TestApp> {
+async function tracesApp(otlp: App['otlp'], run: 'shared' | 'thread' | 'process'): Promise<TestApp> {
   const app = await loadApp(folder)
   const services = app.services.map((service) => ({ ...service, run }))
   return await TestApp.startLoaded({
@@ -61,6 +61,57 @@ async function otlpOf(config: Record<string, unknown>): Promise<App['otlp'] & ob
   files.write('busbar.config.json', JSON.stringify({ otlp: config, services: { web: './web' } }))
   return (await loadApp(files.path)).otlp!
 }
+
+for (const protocol of ['http/protobuf', 'grpc'] as const)
+  test(`the process of a span is the one that has made it, as a number (${protocol})`, async () => {
+    await using receiver = await OtlpReceiver.open()
+    await using collector = await GrpcCollector.open(receiver)
+    const url = protocol === 'grpc' ? collector.url : receiver.url
+    const otlp = await otlpOf({ url, protocol, interval: 100 })
+    let pid: number | null
+    {
+      await using app = await tracesApp(otlp, 'process')
+      await (await fetch(new URL('/fetch', app.url))).text()
+      pid = app.running.status().workers.find(({ name }) => name === 'back')!.pid
+      await receiver.until(() => receiver.points('busbar_ready')[0])
+    }
+    const pids = (name: string): unknown[] => [
+      ...new Set(
+        receiver.spans.filter(({ service }) => service === name).map(({ resource }) => resource['process.pid']),
+      ),
+    ]
+    assert.deepEqual(pids('back'), [pid])
+    assert.equal(typeof pid, 'number')
+    assert.notEqual(pid, process.pid)
+  })
+
+for (const protocol of ['http/protobuf', 'grpc'] as const)
+  test(`metrics have the names, units and attributes of the semantic conventions (${protocol})`, async () => {
+    await using receiver = await OtlpReceiver.open()
+    await using collector = await GrpcCollector.open(receiver)
+    const url = protocol === 'grpc' ? collector.url : receiver.url
+    await using app = await tracesApp(await otlpOf({ url, protocol, interval: 100, traces: false }), 'shared')
+    await (await fetch(new URL('/fetch', app.url))).text()
+    const point = async (name: string): Promise<ReceivedPoint> => await receiver.until(() => receiver.points(name)[0])
+    const server = await point('http.server.request.duration')
+    assert.deepEqual([server.type, server.unit], ['histogram', 's'])
+    const { labels } = await receiver.until(() =>
+      receiver.points('http.server.request.duration').find((one) => !('busbar.caller' in one.labels)),
+    )
+    assert.equal(labels['http.request.method'], 'GET')
+    assert.equal(labels['http.response.status_code'], 200)
+    assert.equal(labels['busbar.service'], 'front')
+    assert.equal(typeof labels['http.route'], 'string')
+    assert.ok(!('error.type' in labels))
+    const cpu = await point('process.cpu.time')
+    assert.deepEqual([cpu.type, cpu.unit, cpu.isMonotonic], ['sum', 's', true])
+    const heap = await point('v8js.memory.heap.used')
+    assert.deepEqual([heap.type, heap.unit, heap.isMonotonic], ['sum', 'By', false])
+    const loop = await point('nodejs.eventloop.utilization')
+    assert.deepEqual([loop.type, loop.unit], ['gauge', '1'])
+    const aliases = [...receiver.names].filter((name) => /^(?:http|rpc|nodejs|process|v8js)_/.test(`${name}`))
+    assert.deepEqual(aliases, [])
+  })
 
 for (const run of ['shared', 'thread'] as const)
   test(`spans are exported with their parents, by service (${run})`, async () => {

@@ -26,7 +26,7 @@ const newCalls = z.object({
 
 export const statusEvent = z.object({
   at: z.number().meta({ description: 'milliseconds since 1970' }),
-  status: statusSchema.meta({ description: 'without the buckets of `calls` and `edges`' }),
+  status: statusSchema.meta({ description: 'without the buckets of `calls` and `edges`, and `runtime` of workers' }),
   latencies: z.array(newCalls),
   trace: z.string().nullable().meta({ description: 'the id of the latest trace' }),
 })
@@ -104,10 +104,11 @@ function statusOf({ running, edges, observations }: OperationContext, latencies:
   return { event: 'status', data }
 }
 
-/** The buckets would be most of the event, and they are totals. */
+/** The buckets would be most of the event, and they are totals; so would the spaces of heaps. */
 function withoutBuckets(status: AppStatus): object {
   return {
     ...status,
+    workers: status.workers.map((worker) => ({ ...worker, runtime: undefined })),
     calls: status.calls.map(({ caller, callee, count, sum, p50, p99 }) => ({ caller, callee, count, sum, p50, p99 })),
     edges: status.edges.map((edge) => ({
       ...edge,

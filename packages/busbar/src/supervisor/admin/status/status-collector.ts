@@ -188,6 +188,7 @@ export class StatusCollector {
       eventLoopDelay: own === undefined ? null : (blockedFor ?? own.delay),
       heapUsed: own?.heapUsed ?? null,
       gcTime: own?.gc ?? null,
+      runtime: cells?.runtime ?? null,
       // 0: it has not reported yet.
       memory: memory ?? (own?.memory || null),
     }
@@ -235,7 +236,15 @@ export class StatusCollector {
 
 type Vitals = Pick<
   WorkerStats,
-  'requests' | 'cpuTime' | 'cpu' | 'eventLoopUtilization' | 'eventLoopDelay' | 'heapUsed' | 'gcTime' | 'memory'
+  | 'requests'
+  | 'cpuTime'
+  | 'cpu'
+  | 'eventLoopUtilization'
+  | 'eventLoopDelay'
+  | 'heapUsed'
+  | 'gcTime'
+  | 'runtime'
+  | 'memory'
 >
 
 const noVitals: Vitals = {
@@ -246,6 +255,7 @@ const noVitals: Vitals = {
   eventLoopDelay: null,
   heapUsed: null,
   gcTime: null,
+  runtime: null,
   memory: null,
 }
 

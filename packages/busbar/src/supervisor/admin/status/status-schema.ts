@@ -2,6 +2,7 @@
  * The shape of {@link AppStatus} for the OpenAPI document. A test ties it to what an app answers.
  */
 import * as z from 'zod'
+import { gcKinds } from '../../../shared/metrics/runtime-cells.ts'
 import type { AppStatus } from '../../../observe/app-status.ts'
 
 const milliseconds = z.number().meta({ description: 'milliseconds' })
@@ -23,6 +24,22 @@ const app = z.object({
 
 const accelerator = z.object({ name: z.string(), on: z.boolean(), why: z.string().nullable() })
 
+const runtime = z.object({
+  delays: z.record(z.enum(['last', 'min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']), milliseconds),
+  loopTime: z.object({ active: milliseconds, idle: milliseconds }),
+  heap: z.object({ total: z.number(), limit: z.number(), external: z.number() }),
+  spaces: z.array(
+    z.object({
+      name: z.string(),
+      size: z.number(),
+      used: z.number(),
+      available: z.number(),
+      physical: z.number(),
+    }),
+  ),
+  gc: z.array(z.object({ kind: z.enum(gcKinds), sum: milliseconds, counts: z.array(count) })),
+})
+
 const worker = z.object({
   worker: z.int().meta({ description: 'the index of the slot' }),
   name: z.string(),
@@ -43,6 +60,7 @@ const worker = z.object({
   eventLoopDelay: milliseconds.nullable(),
   heapUsed: z.number().nullable(),
   gcTime: milliseconds.nullable(),
+  runtime: runtime.nullable(),
   memory: z.number().nullable(),
   spare: z.object({ state: z.enum(['starting', 'ready']), memory: z.number().nullable() }).nullable(),
 })
