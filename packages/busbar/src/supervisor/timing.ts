@@ -1,4 +1,4 @@
-import type { App } from '../config/app.ts'
+import type { App, Service } from '../config/app.ts'
 import type { SlotSpec } from './plan.ts'
 
 /** Every duration that the supervisor waits for, in milliseconds. */
@@ -11,8 +11,8 @@ export interface Timing {
   /** A worker with an older heartbeat is ended and replaced. */
   readonly stuck: number
   /**
-   * As `stuck`, before the worker loads its first service. From then on the `startTimeout` of the
-   * services applies.
+   * As `stuck`, before the worker loads its first service, or the longest `startTimeout`. From then
+   * on the `startTimeout` of the services that load applies.
    */
   readonly boot: number
   /** The interval at which heartbeats are checked. */
@@ -83,4 +83,11 @@ export function timingOf(app: () => Pick<App, 'stableAfter'>, overrides: Partial
 /** A command is ended after this time: until then its callers wait for their answers. */
 export function leaveLimit({ kind }: SlotSpec, { stopTimeout }: Pick<App, 'stopTimeout'>, { leave }: Timing): number {
   return kind === 'command' ? Math.max(leave, stopTimeout * 0.75) : leave
+}
+
+/** `loading`: the services whose programs the worker loads now. */
+export function bootLimit({ boot }: Timing, services: readonly Service[], loading: ReadonlySet<string>): number {
+  const limits = services.filter(({ name }) => loading.has(name)).map(({ startTimeout }) => startTimeout)
+  // Who gives a service more time to start expects a slow machine.
+  return limits.length > 0 ? Math.min(...limits) : Math.max(boot, ...services.map(({ startTimeout }) => startTimeout))
 }

@@ -88,7 +88,10 @@ export function stuckAtStart(loading: readonly string[], age: number, stack?: re
   const exit = startFailed(
     new BusbarError('PROGRAM_START_TIMEOUT', {
       message: `${service === undefined ? 'the worker' : who} blocked its thread for ${seconds(age)} while it started${place(stack)}`,
-      hint: 'Look for an endless loop or a blocking call at the top of its modules, or raise startTimeout.',
+      hint:
+        service === undefined
+          ? 'It had loaded no service yet: the machine may be overloaded. With a larger startTimeout it has more time.'
+          : 'Look for an endless loop or a blocking call at the top of its modules, or raise startTimeout.',
       ...(service !== undefined && loading.length === 1 && { service }),
     }),
   )

@@ -14,7 +14,7 @@ import { type SlotSpec, workerLabel } from '../plan.ts'
 import type { AppLogRecord } from '../running-app.ts'
 import { launchRuntime } from '../runtimes/launch.ts'
 import type { StartRuntime, TransferResult, WorkerRuntime } from '../runtimes/runtime.ts'
-import type { Timing } from '../timing.ts'
+import { bootLimit, type Timing } from '../timing.ts'
 import { PendingTasks } from './pending-tasks.ts'
 import { serviceInStack } from '../watchdogs/stack/service-in-stack.ts'
 import { ending, faulted, startFailed, stopped, stuck, stuckAtStart, type WorkerExit } from './worker-exit.ts'
@@ -137,9 +137,8 @@ export class WorkerHandle {
 
   /** Milliseconds; a worker with an older heartbeat is stuck. */
   get heartbeatLimit(): number {
-    if (this.#phase !== 'booting') return this.#parts.timing.stuck
-    const loading = this.#parts.app.services.filter(({ name }) => this.#loading.has(name))
-    return loading.length === 0 ? this.#parts.timing.boot : Math.min(...loading.map((one) => one.startTimeout))
+    const { app, timing } = this.#parts
+    return this.#phase === 'booting' ? bootLimit(timing, app.services, this.#loading) : timing.stuck
   }
 
   /**
