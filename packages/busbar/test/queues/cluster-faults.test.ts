@@ -4,7 +4,6 @@ import { describe, it } from 'node:test'
 import { FaultProxy } from '../hosts/support/fault-proxy.ts'
 import { NatsCluster, NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
 import { pollUntil } from '../support/app/test-app.ts'
-import { BusbarProcess } from '../support/app/busbar-process.ts'
 import { QueueApp, QueueProcess, quick } from './support.ts'
 
 const faultsOfOne: Record<string, Record<'begin' | 'end', (server: NatsServer) => Promise<void> | void>> = {
@@ -167,26 +166,6 @@ describe('the queue of a cluster', { skip: withoutNats }, () => {
       const missing = (): string[] => ids.filter((id) => app.logged(`sent ${id} `).length === 0)
       await pollUntil(() => missing().length === 0, missing)
     })
-
-  it('says that it is unavailable while most of its servers are down, to busbar queue and check --live, too', async () => {
-    await using nats = await NatsCluster.start()
-    const cluster = { nats: nats.addresses, name: 'shop', replicas: 3 }
-    await using app = await QueueApp.start({ queues: quick, cluster })
-    await app.mail.send.enqueue({ to: 'ada' }, { id: 'a' })
-    await app.untilLogged('sent ada')
-    const busbar = (...words: string[]) => BusbarProcess.run([...words, '--pid', `${process.pid}`])
-    const well = await busbar('check', '--live')
-    assert.equal(well.code, 0, well.stdout + well.stderr)
-    await Promise.all(nats.servers.slice(1).map((server) => server.kill()))
-    for (const words of [['queue'], ['queue', 'drop', 'all'], ['queue', 'retry', '1']]) {
-      const { code, stderr } = await busbar(...words)
-      assert.equal(code, 1)
-      assert.match(stderr, /QUEUE_UNAVAILABLE/)
-    }
-    const live = await busbar('check', '--live')
-    assert.equal(live.code, 1, live.stdout + live.stderr)
-    assert.match(live.stdout, /the queue of the cluster cannot be/)
-  })
 
   it('goes on without the items when its server comes back without data', async () => {
     await using nats = await NatsServer.startWithJetStream()
