@@ -109,7 +109,7 @@ for (const protocol of ['http/protobuf', 'grpc'] as const)
     assert.deepEqual([heap.type, heap.unit, heap.isMonotonic], ['sum', 'By', false])
     const loop = await point('nodejs.eventloop.utilization')
     assert.deepEqual([loop.type, loop.unit], ['gauge', '1'])
-    const aliases = [...receiver.names].filter((name) => /^(?:http|rpc|nodejs|process|v8js)_/.test(`${name}`))
+    const aliases = [...receiver.names].filter((name) => /^(?:http|rpc|nodejs|process|v8js)_/.test(name as string))
     assert.deepEqual(aliases, [])
   })
 
