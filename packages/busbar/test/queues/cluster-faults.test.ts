@@ -198,4 +198,22 @@ describe('the queue of a cluster', { skip: withoutNats }, () => {
     assert.equal(code, 1)
     assert.match(stderr, /JetStream cannot be used.*\(QUEUE_UNAVAILABLE\)/)
   })
+
+  it('is unavailable to busbar queue and to check --live while most of its servers are down', async () => {
+    await using nats = await NatsCluster.start()
+    const cluster = { nats: nats.addresses, name: 'shop', replicas: 3 }
+    await using app = new QueueProcess({ queues: quick, cluster })
+    await app.start()
+    const well = await app.checkLive()
+    assert.equal(well.code, 0, well.stdout + well.stderr)
+    await Promise.all(nats.servers.slice(1).map((server) => server.kill()))
+    for (const words of [[], ['drop', 'all'], ['retry', '1']]) {
+      const { code, stderr } = await app.queue(...words)
+      assert.equal(code, 1)
+      assert.match(stderr, /QUEUE_UNAVAILABLE/)
+    }
+    const live = await app.checkLive()
+    assert.equal(live.code, 1, live.stdout + live.stderr)
+    assert.match(live.stdout, /the queue of the cluster cannot be/)
+  })
 })

@@ -121,6 +121,11 @@ export class QueueProcess implements AsyncDisposable {
     return await BusbarProcess.run(['queue', ...words, '--app', this.folder.path], { env: this.#env })
   }
 
+  /** `busbar check --live`. */
+  async checkLive() {
+    return await BusbarProcess.run(['check', '--live', this.folder.path], { env: this.#env })
+  }
+
   async kill(): Promise<void> {
     this.busbar.child.kill('SIGKILL')
     await this.busbar.ended
