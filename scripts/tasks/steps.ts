@@ -69,6 +69,7 @@ export const longSuites = [
   'packages/lab/test/stats/faults-in-slices.test.ts',
   'packages/lab/test/try-app/learning.test.ts',
   'packages/lab/test/try-app/services-today.test.ts',
+  'packages/lab/test/try-app/side-by-side.test.ts',
 ]
 
 /** The suites whose requests come through the gateway's port. */
