@@ -57,7 +57,8 @@ export const acceleratedSuites = ['mesh/conformance', 'mesh/http', 'mesh/sockets
 
 /**
  * What `npm test` leaves to `npm run test:full`: each waits for minutes until faults pass, starts
- * an app for each of many settings, or looks at every page in each of many views.
+ * an app for each of many settings, learns and measures a user's services several times, or looks
+ * at every page in each of many views.
  */
 export const longSuites = [
   'packages/busbar/test/accelerators/combined.test.ts',
