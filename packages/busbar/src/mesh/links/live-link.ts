@@ -235,7 +235,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     this.sendQueue.drop()
     this.#blocked.clear()
     if (reason.code === 'LINK_LOST' && this.#options.resolveLost !== undefined) this.#failLost(reason, last)
-    else this.#fail(reason, last)
+    else this.#fail(this.#own, reason, last)
     this.#settleClosed(reason)
   }
 
@@ -245,20 +245,18 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   }
 
   /** `last`: the last call that the peer has read, as far as is known. It never saw later ones. */
-  #fail(reason: ErrorRecord, last: number): void {
-    for (const channel of this.#own)
+  #fail(channels: Iterable<LiveChannel>, reason: ErrorRecord, last: number): void {
+    for (const channel of channels)
       if (channel.id > last) channel.onError({ ...reason, service: channel.head.service }, true)
       else channel.onError(callFailure(channel, this.#label, reason), false)
   }
 
-  /**
-   * Connections fail at once: they end without a reason and are never retried. Calls wait for the
-   * reason.
-   */
+  /** Connections fail at once, since they end without a reason. Calls wait for the reason. */
   #failLost(reason: ErrorRecord, last: number): void {
-    for (const channel of this.#own) if (channel.head.kind === 'bytes') channel.onError(reason, false)
+    const connections = [...this.#own].filter(({ head }) => head.kind === 'bytes')
+    this.#fail(connections, reason, last)
     this.#resolvedReason = this.#options.resolveLost!(reason)
-    void this.#resolvedReason.then((known) => this.#fail(known, last))
+    void this.#resolvedReason.then((known) => this.#fail(this.#own, known, last))
   }
 
   #enter(state: Link['state']): void {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { ErrorRecord } from '../../../src/contract/errors.ts'
 import { ask, Callee, CallRecorder, echo, head, linked } from '../../support/mesh/links.ts'
 import { ways } from '../../support/mesh/transports.ts'
 
@@ -39,6 +40,20 @@ for (const way of ways) {
       pair.one.open(head, 2, true, crossing)
       assert.deepEqual([(await begun.over)?.code, begun.notStarted], ['LINK_LOST', false])
       assert.deepEqual([(await crossing.over)?.code, crossing.notStarted], ['SERVICE_UNAVAILABLE', true])
+    })
+
+    it('has not begun connections that it had not read, though it waits for why it was lost', async () => {
+      const callee = new Callee()
+      const resolveLost = async (reason: ErrorRecord) => await Promise.resolve(reason)
+      using pair = await linked(callee.answer, { way, resolveLost })
+      const [begun, crossing] = [new CallRecorder(), new CallRecorder()]
+      const connection = { ...head, kind: 'bytes', method: '' } as const
+      pair.one.open(connection, undefined, false, begun)
+      await callee.call()
+      pair.other.close({ code: 'LINK_LOST', message: 'it broke' })
+      pair.one.open(connection, undefined, false, crossing)
+      assert.deepEqual([(await begun.over)?.code, begun.notStarted], ['LINK_LOST', false])
+      assert.deepEqual([(await crossing.over)?.code, crossing.notStarted], ['LINK_LOST', true])
     })
   })
 }
