@@ -3,27 +3,39 @@ import { once } from 'node:events'
 import { get } from 'node:http'
 import { describe, test } from 'node:test'
 import { request as undiciRequest } from 'undici'
+import type { RemoteEndpoint } from '../../../src/mesh/routing/endpoint.ts'
 import { unless } from '../../support/mesh/accelerators.ts'
 import { RemoteInstances } from '../../support/mesh/remote-instances.ts'
 import { open } from '../../support/mesh/test-call.ts'
 
+const url = 'http://callee.internal/'
+
 const died = { code: 'WORKER_DIED', message: 'worker 2 ended' } as const
+
+/** Resolves when the only instance has taken the call, which it does not answer. */
+async function taken<Answer>(
+  app: RemoteInstances,
+  call: () => Promise<Answer>,
+): Promise<{ answer: Promise<Answer>; endpoint: RemoteEndpoint }> {
+  const asked = Promise.withResolvers<void>()
+  const endpoint = await app.add(() => asked.resolve())
+  await app.mesh()
+  const answer = call()
+  await asked.promise
+  return { answer, endpoint }
+}
 
 describe('the worker of a service dies', { skip: unless('exchange', 'stream') }, () => {
   const calls: Record<string, () => Promise<unknown>> = {
-    fetch: () => fetch('http://callee.internal/', { method: 'POST', body: 'x' }),
-    'undici.request': () => undiciRequest('http://callee.internal/', { method: 'POST', body: 'x' }),
-    'node:http': () => once(get('http://callee.internal/'), 'response'),
+    fetch: () => fetch(url, { method: 'POST', body: 'x' }),
+    'undici.request': () => undiciRequest(url, { method: 'POST', body: 'x' }),
+    'node:http': () => once(get(url), 'response'),
   }
 
   for (const [client, call] of Object.entries(calls))
     test(`during a call: ${client} fails at once, as over a broken connection`, async () => {
       await using app = new RemoteInstances()
-      const asked = Promise.withResolvers<void>()
-      const endpoint = await app.add(() => asked.resolve())
-      await app.mesh()
-      const answer = call()
-      await asked.promise
+      const { answer, endpoint } = await taken(app, call)
       endpoint.link.close(died)
       await assert.rejects(answer, (error: NodeJS.ErrnoException) => {
         const codes = [error, error.cause].map((one) => (one as NodeJS.ErrnoException | undefined)?.code)
@@ -34,11 +46,7 @@ describe('the worker of a service dies', { skip: unless('exchange', 'stream') },
   test('or stops: what its caller gets never says that the request has not begun', async () => {
     for (const call of Object.values(calls)) {
       await using app = new RemoteInstances()
-      const asked = Promise.withResolvers<void>()
-      const endpoint = await app.add(() => asked.resolve())
-      await app.mesh()
-      const answer = call()
-      await asked.promise
+      const { answer, endpoint } = await taken(app, call)
       endpoint.link.close({ code: 'SERVICE_UNAVAILABLE', message: 'worker 2 has stopped' })
       const codes: unknown[] = []
       await assert.rejects(answer, (error: NodeJS.ErrnoException) => {
@@ -62,11 +70,7 @@ describe('the worker of a service dies', { skip: unless('exchange', 'stream') },
 
   test('and an idempotent request is retried on another instance', async () => {
     await using app = new RemoteInstances()
-    const asked = Promise.withResolvers<void>()
-    const first = await app.add(() => asked.resolve())
-    await app.mesh()
-    const answer = fetch('http://callee.internal/', { method: 'PUT', body: 'x' })
-    await asked.promise
+    const { answer, endpoint: first } = await taken(app, () => fetch(url, { method: 'PUT', body: 'x' }))
     await app.add((request, response) => void request.pipe(response))
     first.link.close(died)
     assert.equal(await (await answer).text(), 'x')
@@ -74,11 +78,7 @@ describe('the worker of a service dies', { skip: unless('exchange', 'stream') },
 
   test('and no other request is retried: it may have been carried out', async () => {
     await using app = new RemoteInstances()
-    const asked = Promise.withResolvers<void>()
-    const first = await app.add(() => asked.resolve())
-    await app.mesh()
-    const answer = fetch('http://callee.internal/', { method: 'POST', body: 'x' })
-    await asked.promise
+    const { answer, endpoint: first } = await taken(app, () => fetch(url, { method: 'POST', body: 'x' }))
     await app.add(() => assert.fail('called'))
     first.link.close(died)
     await assert.rejects(answer)
@@ -95,9 +95,7 @@ describe('the worker of a service dies', { skip: unless('exchange', 'stream') },
     app.router.addRemote(draining)
     await app.add((_, response) => void response.end('elsewhere'))
     const texts = await Promise.all(
-      Array.from({ length: 4 }, async () =>
-        (await fetch('http://callee.internal/', { method: 'POST', body: 'x' })).text(),
-      ),
+      Array.from({ length: 4 }, async () => (await fetch(url, { method: 'POST', body: 'x' })).text()),
     )
     assert.deepEqual(new Set(texts), new Set(['elsewhere']))
   })
