@@ -16,16 +16,8 @@ export interface RuntimeStats {
   readonly gc: readonly GcStats[]
 }
 
-export interface LoopDelays {
-  readonly last: number
-  readonly min: number
-  readonly max: number
-  readonly mean: number
-  readonly stddev: number
-  readonly p50: number
-  readonly p90: number
-  readonly p99: number
-}
+export const delayNames = ['last', 'min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'] as const
+export type LoopDelays = Readonly<Record<(typeof delayNames)[number], number>>
 
 export interface HeapSpace {
   readonly name: string
@@ -48,7 +40,6 @@ export type GcKind = (typeof gcKinds)[number]
 /** Milliseconds: those of the conventions, and those of `prom-client`. */
 export const gcBounds = [1, 10, 100, 1000, 2000, 5000, 10_000]
 
-const delayNames = ['last', 'min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'] as const
 const maxSpaces = 16
 const spaceCells = 4
 const gcCells = 1 + gcBounds.length + 1
@@ -78,9 +69,9 @@ export function readRuntime(cells: Uint32Array): RuntimeStats | null {
   const [total, limit, external] = bytesAt(cells, heapAt, 3)
   if (limit === 0) return null
   names ??= getHeapSpaceStatistics().map((space) => space.space_name)
-  const delays = Object.fromEntries(delayNames.map((name, at) => [name, cells[at]! / 1000]))
+  const delays = Object.fromEntries(delayNames.map((name, at) => [name, cells[at]! / 1000])) as LoopDelays
   return {
-    delays: delays as unknown as LoopDelays,
+    delays,
     loopTime: { active: cells[loopAt]! * 10, idle: cells[loopAt + 1]! * 10 },
     heap: { total: total!, limit: limit!, external: external! },
     spaces: names.slice(0, maxSpaces).map((name, at) => {

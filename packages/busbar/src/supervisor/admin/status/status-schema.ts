@@ -2,7 +2,7 @@
  * The shape of {@link AppStatus} for the OpenAPI document. A test ties it to what an app answers.
  */
 import * as z from 'zod'
-import { gcKinds } from '../../../shared/metrics/runtime-cells.ts'
+import { delayNames, gcKinds } from '../../../shared/metrics/runtime-cells.ts'
 import type { AppStatus } from '../../../observe/app-status.ts'
 
 const milliseconds = z.number().meta({ description: 'milliseconds' })
@@ -25,7 +25,7 @@ const app = z.object({
 const accelerator = z.object({ name: z.string(), on: z.boolean(), why: z.string().nullable() })
 
 const runtime = z.object({
-  delays: z.record(z.enum(['last', 'min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']), milliseconds),
+  delays: z.record(z.enum(delayNames), milliseconds),
   loopTime: z.object({ active: milliseconds, idle: milliseconds }),
   heap: z.object({ total: z.number(), limit: z.number(), external: z.number() }),
   spaces: z.array(
