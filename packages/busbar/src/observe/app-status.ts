@@ -142,6 +142,8 @@ export interface WorkerStats {
   readonly state: 'starting' | 'serving' | 'blocked' | 'draining' | 'waiting' | 'givenUp' | 'stopped'
   /** The operating system's process ID; all threads have the same. */
   readonly pid: number | null
+  /** When it was started, in milliseconds since 1970. Null: there is none. */
+  readonly startedAt: number | null
   /** How often a worker died in this slot and was restarted. */
   readonly restarts: number
   /** Milliseconds until the restart, while it waits for one. */

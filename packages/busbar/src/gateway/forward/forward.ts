@@ -33,8 +33,8 @@ export function forward(options: ForwardOptions): void {
   const resend = (failed: Exchange): Exchange | undefined =>
     wasReused(failed) && canResend(request) ? openText(options, request, response, connectAnew(options)) : undefined
   const mayClose = endpoint.at !== 'tcp'
-  const onRetry = (): void => context.edge?.retried()
-  const response = new ForwardedResponse({ service: route.service, req, res, mayClose, onLost, onRetry, resend })
+  const { edge } = context
+  const response = new ForwardedResponse({ service: route.service, req, res, mayClose, onLost, edge, resend })
   const exchange = open(options, request, response)
   response.exchange = exchange
   if (request.streamed) sendBody(req, exchange)

@@ -7,6 +7,7 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import type { CallEdge } from '../../contract/call/call-edge.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../../mesh/http/exchange.ts'
 import { TurnBatch } from '../../mesh/batch.ts'
@@ -20,7 +21,8 @@ export interface ForwardedResponseParts {
   readonly mayClose: boolean
   /** No response has begun, and none will. The caller must respond. */
   readonly onLost: (error: Error) => void
-  readonly onRetry: () => void
+  /** Counts the call. */
+  readonly edge: CallEdge | undefined
   /** Sends the request again after `failed`. Returns undefined if that is not safe. */
   readonly resend?: (failed: Exchange) => Exchange | undefined
 }
@@ -118,8 +120,12 @@ export class ForwardedResponse implements ExchangeHandler {
     this.#parts.req.resume()
   }
 
+  onAdmitted(): void {
+    this.#parts.edge?.started?.()
+  }
+
   onRetry(): void {
-    this.#parts.onRetry()
+    this.#parts.edge?.retried()
   }
 
   onError(error: Error): void {
@@ -128,7 +134,7 @@ export class ForwardedResponse implements ExchangeHandler {
     if (res.headersSent) return this.#truncate()
     const next = resend?.(this.exchange!)
     if (next === undefined) return this.#fail(this.#firstError ?? error)
-    this.#parts.onRetry()
+    this.onRetry()
     this.exchange = next
     this.#firstError = error
   }

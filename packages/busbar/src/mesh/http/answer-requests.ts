@@ -29,12 +29,19 @@ export function answerRequests(mesh: MeshContext): CallHandler {
     }
     const sender = new ResponseSender(service, channel)
     const exchange =
-      openExchange(mesh, endpoint, head, request, sender) ??
+      openExchange(mesh, endpoint, { head, request, waited: channel.waited }, sender) ??
       openTextExchange(mesh, endpoint, request, { service, hops }, sender)
     const receiver = new RequestReceiver(service, channel, exchange, sender)
     sender.serve(exchange, ended ? undefined : receiver)
     return receiver
   }
+}
+
+interface ArrivedCall {
+  readonly head: CallHead
+  readonly request: ExchangeRequest
+  /** Milliseconds, for a limit of the service. */
+  readonly waited: number | undefined
 }
 
 /**
@@ -44,8 +51,7 @@ export function answerRequests(mesh: MeshContext): CallHandler {
 function openExchange(
   { exchanges, tracer }: MeshContext,
   endpoint: LocalEndpoint,
-  { service, hops, method, caller }: CallHead,
-  request: ExchangeRequest,
+  { head: { service, hops, method, caller }, request, waited }: ArrivedCall,
   sender: ExchangeHandler,
 ): Exchange | undefined {
   const from = tracer && readTrace(request.rawHeaders)
@@ -53,6 +59,7 @@ function openExchange(
   const { path, body } = request
   const kind = { part: 'answer', caller, service, protocol: 'http', method, transport: undefined } as const
   const call = tracer.call(kind, path, from)
+  call.waited(waited)
   const handler = new MeasuredExchange(sender, call, true)
   // An exchange owns its list of fields.
   const rawHeaders = [...request.rawHeaders]

@@ -25,6 +25,10 @@ export class CountedCall extends ForwardingExchange {
     this.#edge.withdraw()
   }
 
+  onAdmitted(): void {
+    this.#edge.started?.()
+  }
+
   onRetry(): void {
     this.#edge.retried()
   }

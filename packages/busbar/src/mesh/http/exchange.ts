@@ -55,6 +55,8 @@ export interface ExchangeHandler {
   onError(error: Error): void
   /** A streamed request body may continue after `write` returned false. */
   onDrain?(): void
+  /** The request has waited for a limit of its service, and is sent now. */
+  onAdmitted?(): void
   /** The request is sent again. Only before the head. */
   onRetry?(): void
 }

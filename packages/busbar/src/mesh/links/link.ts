@@ -48,6 +48,8 @@ export interface CallHead {
  */
 export interface Channel {
   readonly call: CallId
+  /** Callee: milliseconds that the call has waited for a limit of its service. Default: 0. */
+  readonly waited?: number
   /** Callee, once. `last`: nothing follows. If the caller has ended too, the call is over. */
   reply(value: unknown, last: boolean): void
   /**

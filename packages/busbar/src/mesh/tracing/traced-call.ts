@@ -104,6 +104,11 @@ export class TracedCall implements CountedEdge, Trace {
     if (this.isSampled) this.details.queue = performance.now() - this.#created
   }
 
+  /** Milliseconds that the call has waited for a limit before this part of it was made. */
+  waited(milliseconds: number | undefined): void {
+    if (milliseconds !== undefined) this.details.waited = milliseconds
+  }
+
   retried(): void {
     this.details.retries++
     this.#edge?.retried()
@@ -116,7 +121,7 @@ export class TracedCall implements CountedEdge, Trace {
     const { slow } = this.root.recording
     const isKept = this.isSampled || isFailedSpan({ status })
     if (!isKept && slow === Infinity) return
-    const duration = performance.now() - this.#created
+    const duration = performance.now() - this.#created + (this.#details?.waited ?? 0)
     if (isKept || duration > slow) this.#record(status, duration)
   }
 
@@ -129,7 +134,7 @@ export class TracedCall implements CountedEdge, Trace {
   #record(status: number, duration: number): void {
     const { part, caller, service, protocol, method, transport } = this.#kind
     const path = this.#path
-    const { queue, sent, received, retries } = this.details
+    const { queue, waited, sent, received, retries } = this.details
     this.root.recording.add({
       part,
       trace: this.root.id,
@@ -141,9 +146,9 @@ export class TracedCall implements CountedEdge, Trace {
       method,
       path: path && pathOf(path),
       transport,
-      start: performance.timeOrigin + this.#created,
+      start: performance.timeOrigin + this.#created - waited,
       duration,
-      queue,
+      queue: queue + waited,
       sent,
       received,
       status,
@@ -157,6 +162,7 @@ class CallDetails {
   id: string | undefined
   text: string | undefined
   queue = 0
+  waited = 0
   /** Bytes of the bodies. */
   sent = 0
   received = 0

@@ -115,12 +115,16 @@ const simple: readonly (readonly [Metric, Source])[] = [
     'Requests from outside that the worker has not answered completely.',
     ({ requests }) => requests,
   ),
-  worker(
-    'busbar_worker_cpu_seconds_total',
-    'counter',
-    'Processor time of the worker; starts from zero with each replacement.',
-    ({ cpuTime }) => seconds(cpuTime),
-  ),
+  [
+    {
+      name: 'busbar_worker_cpu_seconds_total',
+      type: 'counter',
+      help: 'Processor time of the worker; starts from zero with each replacement.',
+      labels: workerLabels,
+      startsWithWorker: true,
+    },
+    { from: 'workers', value: ({ cpuTime }) => seconds(cpuTime) },
+  ],
   worker(
     'busbar_worker_event_loop_utilization',
     'gauge',

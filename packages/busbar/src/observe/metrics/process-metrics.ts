@@ -14,7 +14,7 @@ type Entry = readonly [Metric, SamplesOf]
 /** The same labels for the process of the supervisor and its threads, and for the other ones. */
 const labels = ['worker', 'name', 'kind']
 
-const cpuHelp = 'Processor time of the process.'
+const cpuHelp = 'Processor time of the process; starts from zero with each replacement.'
 const memoryHelp = 'Resident memory of the process.'
 const virtualHelp = 'Virtual memory of the process.'
 const descriptorsHelp = 'Open file descriptors of the process. Linux only.'
@@ -32,6 +32,7 @@ export const processMetrics: readonly Entry[] = [
       help: cpuHelp,
       labels: [...labels, 'cpu_mode'],
       convention: { name: 'process.cpu.time', unit: 's' },
+      startsWithWorker: true,
     },
     (status, usages) =>
       (['user', 'system'] as const).flatMap((mode) =>

@@ -24,6 +24,8 @@ export interface Metric {
    * name there. Undefined: it is Busbar's own, and has the same name everywhere.
    */
   readonly convention?: Convention | null
+  /** Its counts begin with the worker that is in the slot now, not with the app. */
+  readonly startsWithWorker?: true
 }
 
 export interface Convention {

@@ -66,6 +66,7 @@ export const runtimeMetrics: readonly Entry[] = [
       help: 'Time of the event loop, by state; starts from zero with each replacement.',
       labels: [...labels, 'nodejs_eventloop_state'],
       convention: { name: 'nodejs.eventloop.time', unit: 's' },
+      startsWithWorker: true,
     },
     byRuntime(({ loopTime }) =>
       (['active', 'idle'] as const).map((state) => [{ nodejs_eventloop_state: state }, loopTime[state] / 1000]),
@@ -121,7 +122,7 @@ function gcHistogram(
 ): (typeof gcHistograms)[number] {
   const help = 'Duration of garbage collections, by type; starts from zero with each replacement.'
   return [
-    { name, type: 'histogram', help, labels: labelNames, convention },
+    { name, type: 'histogram', help, labels: labelNames, convention, startsWithWorker: true },
     ({ workers: all }) =>
       all.flatMap((one) =>
         (one.runtime?.gc ?? []).map(({ kind, sum, counts }) => {

@@ -39,7 +39,8 @@ const seriesSchema: z.ZodType<ServiceSeries> = z.object({
 })
 const metricSchema = z.object({
   service: z.string(),
-  name: z.string().regex(/^[a-zA-Z_:][a-zA-Z0-9_:]*$/),
+  // The name of a counter in OpenMetrics is what is before `_total`.
+  name: z.string().regex(/^(?!_total$)[a-zA-Z_:][a-zA-Z0-9_:]*$/),
   type: z.enum(serviceMetricTypes),
   help: z.string(),
   series: z.array(z.unknown()),
@@ -120,7 +121,7 @@ export class ServiceMetrics {
     if (this.#warned.has(key) || this.#warned.size >= maxWarned) return
     this.#warned.add(key)
     this.#warn(
-      `metric '${metric}' of service '${service}' has values or labels that Prometheus cannot have: they are left out`,
+      `metric '${metric}' of service '${service}' has a name, values or labels that Prometheus cannot have: they are left out`,
     )
   }
 

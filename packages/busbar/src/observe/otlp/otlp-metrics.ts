@@ -1,9 +1,10 @@
 import type { Attributes } from '@opentelemetry/api'
 import type { ServiceSeries } from '../../shared/metrics/service-metrics.ts'
-import type { HistogramSample, Reading, Sample } from '../metrics/prometheus.ts'
+import type { WorkerStats } from '../app-status.ts'
+import type { HistogramSample, Metric, Reading, Sample } from '../metrics/prometheus.ts'
 import type { MetricFamily } from '../metrics/service-families.ts'
 import { instrumentationScope, resourceOf, toTime } from './otlp-resource.ts'
-import { attributesBy } from './metric-attributes.ts'
+import { attributeNames, attributesBy } from './metric-attributes.ts'
 import type { ExportedMetric, ExportedMetrics, Time } from './otlp-types.ts'
 
 /** Numbers of OpenTelemetry's enumerations. */
@@ -23,6 +24,7 @@ export interface OtlpMetricsParts {
   /** Milliseconds since 1970. */
   readonly startedAt: number
   readonly now: number
+  readonly workers: readonly Pick<WorkerStats, 'worker' | 'startedAt'>[]
 }
 
 /**
@@ -32,11 +34,12 @@ export interface OtlpMetricsParts {
 export function toResourceMetrics(
   readings: readonly Reading[],
   families: readonly MetricFamily[],
-  { attributes, startedAt, now }: OtlpMetricsParts,
+  { attributes, startedAt, now, workers }: OtlpMetricsParts,
 ): ExportedMetrics {
   const times = { startTime: toTime(startedAt), endTime: toTime(now) }
+  const starts = new Map(workers.map((one) => [`${one.worker}`, toTime(one.startedAt ?? startedAt)]))
   const metrics = [
-    ...readings.flatMap((reading) => ofReading(reading, times)),
+    ...readings.flatMap((reading) => ofReading(reading, times).map((one) => restarted(one, reading.metric, starts))),
     ...families.flatMap((family) => ofFamily(family, times)),
   ].filter(({ dataPoints }) => dataPoints.length > 0)
   return { resource: resourceOf(attributes), scopeMetrics: [{ scope: instrumentationScope, metrics }] }
@@ -62,6 +65,20 @@ function ofReading(reading: Reading, times: Times): ExportedMetric[] {
       dataPoints: exported.dataPoints.map((point) => ({ ...point, attributes: attributesBy(point.attributes) })),
     },
   ]
+}
+
+/** A sum that begins anew has a start of its own, by which a reader tells it from a fall. */
+function restarted(
+  exported: ExportedMetric,
+  { startsWithWorker }: Metric,
+  starts: ReadonlyMap<unknown, Time>,
+): ExportedMetric {
+  if (startsWithWorker !== true) return exported
+  const dataPoints = exported.dataPoints.map((point) => {
+    const { worker, [attributeNames['worker']!]: named } = point.attributes
+    return { ...point, startTime: starts.get(worker ?? named) ?? point.startTime }
+  })
+  return { ...exported, dataPoints } as ExportedMetric
 }
 
 /** A summary has no form of its own: its sum and its count are two metrics. */

@@ -71,7 +71,8 @@ export class Observations {
         const { startedAt } = current.app
         const times = { startedAt, now: Date.now() }
         const { families } = observed.services
-        const data = toResourceMetrics(readMetrics(current, observed), families, { attributes, ...times })
+        const { workers } = current
+        const data = toResourceMetrics(readMetrics(current, observed), families, { attributes, workers, ...times })
         return { data, points: pointsOf(data) }
       },
     })

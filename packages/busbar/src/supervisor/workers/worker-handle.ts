@@ -64,6 +64,8 @@ export class WorkerHandle {
   readonly worker: number
   readonly spec: SlotSpec
   readonly row: number
+  /** Milliseconds since 1970. */
+  readonly startedAt = Date.now()
   /** Rejects with the service's error when the worker ends before it serves. */
   readonly ready: Promise<readonly ServiceReport[]>
   /** Set if it serves beside the worker that it replaces. */

@@ -24,6 +24,8 @@ export type WorkerStatus = WorkerState & {
   readonly hosts: readonly InstanceSpec[]
   /** The operating system's process ID; all threads have the same. */
   readonly pid: number | undefined
+  /** When the worker was started; undefined before the first worker. */
+  readonly startedAt: number | undefined
   /** The row of the worker in the shared memory; undefined before the first worker. */
   readonly row: number | undefined
   /** How often a worker died in this slot; a `restart()` does not count. */

@@ -13,6 +13,7 @@ const worker: WorkerStats = {
   kind: 'shared',
   state: 'serving',
   pid: 1,
+  startedAt: 6000,
   startsIn: null,
   restarts: 2,
   lastExit: { why: 'exception', service: 'web', text: 'it threw', stack: [] },

@@ -59,6 +59,7 @@ const odd = {
     ],
     observed: ['odd.observed'],
     'empty-gauge': [''],
+    'empty-counter': ['_total'],
     description: [undefined, 'odd_help_total{service="otel",worker="1",otel_scope_name="odd"} 2'],
     options: [undefined, 'odd_options_sum{service="otel",worker="1",otel_scope_name="odd"} 4'],
     'text-bounds': [

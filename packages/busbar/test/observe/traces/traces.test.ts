@@ -129,6 +129,25 @@ test('the body of a request counts in bytes, and a queue in time', async () => {
   assert.equal(back!.transport, 'thread')
 })
 
+for (const [where, run] of Object.entries(placements))
+  for (const accelerators of [acceleratorNames, []])
+    test(`the wait for a limit of calls is queue, ${where}, ${accelerators.length === 0 ? 'without' : 'with'} accelerators`, async () => {
+      const app_ = await tracesApp(run, { accelerators, traces: { sample: 1, keep: 100 } })
+      const limited = app_.services.map((service) =>
+        service.name === 'back' ? { ...service, concurrency: 1 } : service,
+      )
+      await using app = await TracedApp.start({ ...app_, services: limited })
+      await Promise.all([1, 2, 3].map(async () => await (await fetch(new URL('/slow', app.url))).text()))
+      const traces = await app.tracesWhen(
+        (all) => all.length === 3 && all.every(({ calls }) => calls.length === 2) && isWhole(all),
+      )
+      const calls = traces.map(({ calls: [, back] }) => back!).toSorted((one, other) => one.queue - other.queue)
+      const [first, , last] = calls
+      // It has waited until both others were over.
+      assert.ok(last!.queue > first!.run!, JSON.stringify(calls))
+      for (const { queue, wire, run: own, duration } of calls) assert.ok(queue + wire! + own! <= duration + 0.01)
+    })
+
 test('of traces that are not sampled, failed calls are recorded; without traces, nothing is sent', async () => {
   await using app = await TracedApp.start(await tracesApp('shared'))
   await (await fetch(new URL('/fetch', app.url))).text()

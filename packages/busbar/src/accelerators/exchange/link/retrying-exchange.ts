@@ -105,10 +105,15 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
     try {
       const entering = admission.enter(undefined, signal)
       if (entering === undefined) this.#start()
-      else void entering.then(() => this.#start(), refused)
+      else void entering.then(() => this.#admittedLater(), refused)
     } catch (error) {
       process.nextTick(refused, error)
     }
+  }
+
+  #admittedLater(): void {
+    this.#parts.handler.onAdmitted?.()
+    this.#start()
   }
 
   #start(): void {

@@ -34,6 +34,8 @@ class GatedCall implements ChannelHandler, Channel {
   /** Identifies the call for callers in processes that abandon it while this thread is blocked. */
   readonly #running: RunningCall
   readonly #waiting = new AbortController()
+  readonly #arrived = performance.now()
+  waited = 0
   #state: 'waiting' | 'inside' | 'over' = 'waiting'
   #handler: ChannelHandler | undefined
   /** What the caller has sent while the call waited. The link's window bounds it. */
@@ -109,6 +111,7 @@ class GatedCall implements ChannelHandler, Channel {
   #admitted(): void {
     const { gate, answer, head, payload, ended } = this.#options
     this.#state = 'inside'
+    this.waited = performance.now() - this.#arrived
     gate.started(this.#running)
     this.#handler = answer(head, payload, ended, this)
     for (const deliver of this.#early.splice(0)) deliver(this.#handler)

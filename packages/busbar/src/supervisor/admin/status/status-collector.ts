@@ -141,7 +141,7 @@ export class StatusCollector {
   }
 
   #workerStats(status: WorkerStatus): WorkerStats {
-    const { worker, name, kind, deaths, lastExit, connections, pid } = status
+    const { worker, name, kind, deaths, lastExit, connections, pid, startedAt } = status
     const alive = status.state === 'serving' || status.state === 'starting' || status.state === 'draining'
     const silentFor = alive ? this.#silenceOf(status) : null
     const state =
@@ -152,6 +152,7 @@ export class StatusCollector {
       kind,
       state,
       pid: alive ? (pid ?? null) : null,
+      startedAt: alive ? (startedAt ?? null) : null,
       restarts: deaths,
       startsIn: status.state === 'waiting' ? Math.max(0, status.until - Date.now()) : null,
       lastExit: lastExit === undefined ? null : toExitInfo(lastExit),

@@ -46,6 +46,7 @@ const worker = z.object({
   kind: z.enum(['shared', 'thread', 'process', 'command']),
   state,
   pid: z.int().nullable(),
+  startedAt: z.number().nullable().meta({ description: 'of this worker, in milliseconds since 1970' }),
   restarts: count,
   startsIn: milliseconds.nullable(),
   lastExit: z

@@ -39,6 +39,8 @@ const forms = {
   },
   observed: () => meter.createObservableGauge('odd.observed').addCallback((result) => result.observe('7')),
   'empty-gauge': () => meter.createGauge('').record(1),
+  // In OpenMetrics its name is what is before `_total`: nothing.
+  'empty-counter': () => meter.createCounter('').add(1),
   description: () => meter.createCounter('odd.help', { description: 5 }).add(1),
   options: () => {
     meter.createHistogram('odd.options', null).record(2)
