@@ -1,9 +1,11 @@
+import { closeSync, openSync, rmSync } from 'node:fs'
 import { type FileHandle, constants, open, rm, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { BusbarError } from '../../contract/errors.ts'
 import type { CommandContext } from '../command.ts'
+import { onStopSignal } from '../stop-signals.ts'
 import { printResult } from './print-result.ts'
 
 /**
@@ -14,27 +16,35 @@ import { printResult } from './print-result.ts'
 export async function saveFile(context: CommandContext, take: () => Promise<Readable>, name: string): Promise<void> {
   const { flags, terminal } = context
   const file = resolve(terminal.cwd, flags.output ?? name)
-  const opened = await openPrivate(file, flags.output !== undefined).catch((cause) => unwritable(file, cause))
-  const { handle, isNew } = opened
+  const isNew = createPrivate(file, flags.output !== undefined)
+  // A profile takes seconds: a signal meanwhile would leave an empty file.
+  const ignoreSignals = onStopSignal((signal) => {
+    if (isNew) rmSync(file, { force: true })
+    ignoreSignals()
+    process.kill(process.pid, signal)
+  })
   try {
-    await fill(opened, file, await take())
+    await using handle = await openPrivate(file).catch((cause) => unwritable(file, cause))
+    await fill(handle, isNew, file, await take())
   } catch (error) {
-    await handle.close()
     // Only a new file: an existing one may be a device, or hold the user's data.
     if (isNew) await rm(file, { force: true })
     throw error
+  } finally {
+    ignoreSignals()
   }
   const { size } = await stat(file)
   printResult(context, { ok: true, file, bytes: size }, file)
 }
 
-async function fill({ handle, isNew }: OpenFile, file: string, content: Readable): Promise<void> {
+async function fill(handle: FileHandle, isNew: boolean, file: string, content: Readable): Promise<void> {
   try {
     // Not earlier: if there is no content, the file keeps what it has.
     if (!isNew && (await handle.stat()).isFile()) await handle.truncate()
     await pipeline(content, handle.createWriteStream())
   } catch (cause) {
     content.destroy()
+    if ((cause as NodeJS.ErrnoException).syscall === 'write') unwritable(file, cause as Error)
     throw new BusbarError('INTERNAL', { message: `${file} could not be written: ${(cause as Error).message}`, cause })
   }
 }
@@ -47,21 +57,21 @@ function unwritable(file: string, cause: Error): never {
   })
 }
 
-interface OpenFile {
-  readonly handle: FileHandle
-  readonly isNew: boolean
+/** False: it exists, and `replaces` allows that. At once, so that no signal comes in between. */
+function createPrivate(file: string, replaces: boolean): boolean {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+    return true
+  } catch (error) {
+    return replaces && (error as NodeJS.ErrnoException).code === 'EEXIST' ? false : unwritable(file, error as Error)
+  }
 }
 
-/** A file that exists is opened if `replaces`, and then belongs to this user alone, too. */
-async function openPrivate(file: string, replaces: boolean): Promise<OpenFile> {
-  try {
-    return { handle: await open(file, 'wx', 0o600), isNew: true }
-  } catch (error) {
-    if (!replaces || (error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
+/** A file that existed belongs to this user alone from now on, too. */
+async function openPrivate(file: string): Promise<FileHandle> {
   const handle = await open(file, constants.O_WRONLY)
   if ((await handle.stat()).isFile()) await handle.chmod(0o600)
-  return { handle, isNew: false }
+  return handle
 }
 
 /** `web-20261123-113501`: for the names of files. */

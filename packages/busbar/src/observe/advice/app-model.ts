@@ -55,6 +55,8 @@ export interface ModelParts {
   /** Undefined: not known. */
   readonly bytesOf: (caller: string, callee: string) => number | undefined
   readonly recordsTraces: boolean
+  /** Whether other apps may call its services. Default: false. */
+  readonly isExported?: boolean
 }
 
 export function modelOf(given: ModelParts): AppModel {
@@ -63,6 +65,8 @@ export function modelOf(given: ModelParts): AppModel {
   const calls = callsBetween(given)
   if (calls.every(({ caller, callee }) => given.bytesOf(caller, callee) === undefined))
     unknown.push(`The bytes of calls are not known, because ${whyNoBytes(given, calls)}.`)
+  if (given.isExported === true)
+    unknown.push('Calls of other apps count in those apps: the processor time that they take here is taken for own work.')
   const cpu = cpuByLocation(window, placement, unknown)
   const costs = fitted(given, calls, cpu, unknown)
   const parts = { ...given, costs }

@@ -22,7 +22,8 @@ export function slowDelay(traces: readonly StoredTrace[]): SlowPart[] {
   const [worst] = found.toSorted((one, other) => delayOf(other) - delayOf(one))
   if (worst === undefined || delayOf(worst) <= whole * worthSaying) return []
   const { what, calls, queue, wire, mean } = worst
-  const text = `in recent traces, ${calls} calls of ${what} wait ${text3(queue)} and are under way for ${text3(wire)}, of ${text3(mean)} on average`
+  const who = calls === 1 ? `1 call of ${what} waits` : `${calls} calls of ${what} wait`
+  const text = `in recent traces, ${who} ${text3(queue)} and ${calls === 1 ? 'is' : 'are'} under way for ${text3(wire)}, of ${text3(mean)} on average`
   return [{ kind: 'delay', what, text, figures: { calls, queue, wire, mean } }]
 }
 

@@ -1,6 +1,6 @@
 /** What costs much of the time of an app's calls. */
 export interface SlowPart {
-  readonly kind: 'blocked' | 'waiting' | 'loop' | 'service' | 'hop' | 'delay'
+  readonly kind: 'blocked' | 'waiting' | 'loop' | 'service' | 'hop' | 'delay' | 'elsewhere'
   /** A worker, a service, or a hop. */
   readonly what: string
   /** One sentence. */

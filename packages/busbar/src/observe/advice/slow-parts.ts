@@ -36,6 +36,7 @@ export function findSlowParts(
     ...slowService(hops, seconds),
     ...slowHop(hops),
     ...slowDelay(traces),
+    ...fromElsewhere(before, after, hops),
   ]
 }
 
@@ -77,7 +78,7 @@ function waiting({ services }: AppStatus): SlowPart[] {
     .filter((one) => one.waiting > 0)
     .toSorted((one, other) => other.waiting - one.waiting)
     .map(({ service, waiting: calls }) => {
-      const text = `${calls} calls wait for an instance of ${service} with room: it needs more instances, or a higher concurrency`
+      const text = `${calls === 1 ? '1 call waits' : `${calls} calls wait`} for an instance of ${service} with room: it needs more instances, or a higher concurrency`
       return { kind: 'waiting', what: service, text, figures: { waiting: calls } }
     })
 }
@@ -118,6 +119,27 @@ function slowHop(hops: readonly Hop[]): SlowPart[] {
   const what = `${edge.caller === '' ? '(outside)' : edge.caller} > ${edge.callee} ${`${edge.method} ${edge.route}`.trim()}`
   const text = `most time is spent in ${what} (${edge.transport}): ${millisecondsText(own / calls)} on average without the calls that ${edge.callee} makes; with them ${millisecondsText(time / calls)}, p99 since the start ${millisecondsText(edge.p99)}`
   return [{ kind: 'hop', what, text, figures: { calls, own: own / calls, mean: time / calls, p99: edge.p99 } }]
+}
+
+/** More of a service's calls than this are not those of an edge that begins or ends meanwhile. */
+const worthSaying = 0.05
+
+/** Calls of other apps are on the edges of those apps, and those to a port of its own on none. */
+function fromElsewhere(before: AppStatus, after: AppStatus, hops: readonly Hop[]): SlowPart[] {
+  const callsOf = (service: string, { instances }: AppStatus): number =>
+    instances.filter((one) => one.service === service).reduce((sum, { calls }) => sum + calls, 0)
+  return [...new Set(after.instances.map(({ service }) => service))].flatMap((service): SlowPart[] => {
+    const all = callsOf(service, after) - callsOf(service, before)
+    const calls =
+      all -
+      sumOf(
+        hops.filter(({ edge }) => edge.callee === service),
+        'calls',
+      )
+    if (calls <= all * worthSaying) return []
+    const text = `${calls} calls of ${service} came from elsewhere, from other apps or at a port of its own: their time is not known here`
+    return [{ kind: 'elsewhere', what: service, text, figures: { calls } }]
+  })
 }
 
 /**

@@ -54,5 +54,6 @@ export async function modelParts(
     cores: availableParallelism(),
     bytesOf: (caller, callee) => bytes.get(`${caller} ${callee}`),
     recordsTraces: app.traces !== undefined,
+    isExported: app.export !== undefined || app.cluster !== undefined,
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { BusbarProcess, type Ended } from '../../support/app/busbar-process.ts'
+import { pollUntil } from '../../support/app/test-app.ts'
 import { TestFolder } from '../../support/app/test-folder.ts'
 
 const shopFolder = `${import.meta.dirname}/../programs/shop`
@@ -24,6 +25,10 @@ class Shop {
 
   run(...args: string[]): Promise<Ended> {
     return BusbarProcess.run(args, { env: this.#env, cwd: shopFolder })
+  }
+
+  begin(...args: string[]): BusbarProcess {
+    return new BusbarProcess(args, { env: this.#env, cwd: shopFolder })
   }
 
   /** `input`: its standard input. */
@@ -172,14 +177,23 @@ describe('commands on the services of a running app', () => {
       assert.equal(missing.code, 2)
       assert.match(missing.stderr, /cannot be written: ENOENT[^\n]* \(USAGE\)\n  hint: [^\n]*--output[^\n]*\n$/)
       const full = await shop.run('heap-snapshot', 'web', '-o', '/dev/full')
-      assert.equal(full.code, 1)
-      assert.match(full.stderr, /could not be written: ENOSPC/)
+      assert.equal(full.code, 2)
+      assert.match(full.stderr, /cannot be written: ENOSPC[^\n]* \(USAGE\)\n  hint: [^\n]*--output[^\n]*\n$/)
       assert.ok(existsSync('/dev/full'))
       const nothing = await shop.run('heap-snapshot', 'nobody', '-o', shop.folder.at('own'))
       assert.notEqual(nothing.code, 0)
       assert.equal(readFileSync(shop.folder.at('own'), 'utf8'), 'my notes')
       assert.equal((await shop.run('profile', 'cpu', 'web', '--seconds', '1', '-o', shop.folder.at('own'))).code, 0)
       assert.equal(statSync(shop.folder.at('own')).mode & 0o777, 0o600)
+    })
+
+    test('leave no file if they are interrupted', async () => {
+      const file = shop.folder.at('interrupted')
+      await using taken = shop.begin('profile', 'cpu', 'web', '--seconds', '30', '-o', file)
+      await pollUntil(() => existsSync(file))
+      taken.child.kill('SIGINT')
+      await taken.ended
+      assert.equal(existsSync(file), false)
     })
 
     test('refuse a command, and an instance that does not exist', async () => {

@@ -181,5 +181,5 @@ test('why-slow names the hop that waits longest, from traces', () => {
   const [part] = slowDelay([{ id: 'a', spans, own: [], dropped: 0 }])
   assert.equal(part!.what, 'web > cart GET (thread)')
   assert.deepEqual(part!.figures, { calls: 1, queue: 40, wire: 5, mean: 60 })
-  assert.match(part!.text, /wait 40 ms and are under way for 5 ms, of 60 ms/)
+  assert.match(part!.text, /1 call of .* waits 40 ms and is under way for 5 ms, of 60 ms/)
 })

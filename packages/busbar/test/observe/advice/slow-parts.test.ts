@@ -44,7 +44,7 @@ test('names blocked workers, calls that wait and busy loops before anything else
     { ...worker, name: 'shared 0', state: 'blocked' },
     { ...worker, worker: 1, name: 'render 0', state: 'serving', eventLoopUtilization: 0.98, eventLoopDelay: 120 },
   ] as unknown as AppStatus['workers']
-  const instances = [{ service: 'web', worker: 0 }] as unknown as AppStatus['instances']
+  const instances = [{ service: 'web', worker: 0, calls: 5 }] as unknown as AppStatus['instances']
   const services = [
     {
       service: 'render',
@@ -63,6 +63,20 @@ test('names blocked workers, calls that wait and busy loops before anything else
       'the event loop of worker render 0 is busy 98 % of the time, with delays of up to 120 ms',
     ],
   )
+})
+
+test('says that calls of other apps are not on its edges', () => {
+  const instancesOf = (calls: number): AppStatus['instances'] =>
+    [{ service: 'far', worker: 0, calls }] as unknown as AppStatus['instances']
+  const before = statusOf({ instances: instancesOf(100) })
+  const after = statusOf({ instances: instancesOf(160), edges: [edge('', 'far', 20, 100)] })
+  assert.match(
+    findSlowParts(before, after, 5).at(-1)!.text,
+    /^40 calls of far came from elsewhere, from other apps or at a port of its own/,
+  )
+  // Those of an edge that have begun and are not over.
+  const begun = statusOf({ instances: instancesOf(121), edges: [edge('', 'far', 20, 100)] })
+  assert.ok(findSlowParts(before, begun, 5).every(({ kind }) => kind !== 'elsewhere'))
 })
 
 test('says nothing of an app without calls', () => {

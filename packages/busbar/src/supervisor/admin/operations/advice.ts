@@ -38,7 +38,7 @@ export const getSlowParts = defineJson({
     seconds: z.number(),
     parts: z.array(
       z.object({
-        kind: z.enum(['blocked', 'waiting', 'loop', 'service', 'hop', 'delay']),
+        kind: z.enum(['blocked', 'waiting', 'loop', 'service', 'hop', 'delay', 'elsewhere']),
         what: z.string(),
         text: z.string().meta({ description: 'one sentence' }),
         figures: z.record(z.string(), z.number()).meta({ description: 'milliseconds, and shares from 0 to 1' }),
