@@ -206,6 +206,9 @@ export interface InstanceStats {
 
 export interface ServiceStats {
   readonly service: string
+  /** Of all instances that it has had, those of removed workers too. A command counts none. */
+  readonly calls: number
+  readonly failures: number
   /** Calls that wait for an instance with a free slot. */
   readonly waiting: number
   /** Calls that were refused because too many were waiting. */

@@ -66,7 +66,9 @@ export function modelOf(given: ModelParts): AppModel {
   if (calls.every(({ caller, callee }) => given.bytesOf(caller, callee) === undefined))
     unknown.push(`The bytes of calls are not known, because ${whyNoBytes(given, calls)}.`)
   if (given.isExported === true)
-    unknown.push('Calls of other apps count in those apps: the processor time that they take here is taken for own work.')
+    unknown.push(
+      'Calls of other apps count in those apps: the processor time that they take here is taken for own work.',
+    )
   const cpu = cpuByLocation(window, placement, unknown)
   const costs = fitted(given, calls, cpu, unknown)
   const parts = { ...given, costs }

@@ -50,6 +50,7 @@ export class CallTotals {
   readonly #now: InstanceTable
   readonly #owners = new Map<number, RowOwner>()
   readonly #instances = new Map<string, InstanceTotals>()
+  readonly #services = new Map<string, InstanceTotals[]>()
   readonly #edges = new EdgeTotals()
   #callsAtTick = new Map<InstanceTotals, number>()
 
@@ -103,6 +104,11 @@ export class CallTotals {
 
   of(slot: number, service: string): Readonly<InstanceTotals> {
     return this.#totalsOf(slot, service)
+  }
+
+  /** In all slots that the service has ever had. */
+  ofService(service: string): readonly Readonly<InstanceTotals>[] {
+    return this.#services.get(service) ?? []
   }
 
   get edges(): readonly EdgeTotal[] {
@@ -176,6 +182,7 @@ export class CallTotals {
     const queue = { enqueued: 0, duplicates: 0, attempts: 0, failures: 0, buried: 0 }
     const totals = { calls: 0, failures: 0, shed: 0, ...events, queue, callsPerSecond: 0 }
     this.#instances.set(key, totals)
+    this.#services.set(service, [...this.ofService(service), totals])
     return totals
   }
 }

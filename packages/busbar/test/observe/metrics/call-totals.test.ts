@@ -38,6 +38,20 @@ test('totals do not depend on how often they are collected', () => {
   assert.deepEqual([pair?.counts[bucketOf(5000)], pair?.counts[bucketOf(7000)]], [1, 1])
 })
 
+test('totals of a service include those of slots that it has left', () => {
+  const { table, totals } = started()
+  table.at(0, 'cart').countStart()
+  totals.retire(0)
+  totals.assign(1, { slot: 4 })
+  table.at(1, 'cart').countStart()
+  totals.collect()
+  assert.equal(totals.of(4, 'cart').calls, 1)
+  assert.equal(
+    totals.ofService('cart').reduce((sum, { calls }) => sum + calls, 0),
+    2,
+  )
+})
+
 test('totals continue after a worker is replaced, also in another row', () => {
   const { table, totals } = started()
   table.at(0, 'cart').countStart()

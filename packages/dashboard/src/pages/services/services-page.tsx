@@ -63,7 +63,11 @@ function ServiceRow({ service }: { readonly service: ServiceDescription }) {
   const isCounted = own.every(({ worker }) => kindOf(worker) !== 'command')
   const counts: readonly Counts[] = isCounted ? own : edges.filter(({ callee }) => callee === name)
   const sum = (of: (one: Counts) => number): number => counts.reduce((total, one) => total + of(one), 0)
-  const { waiting = 0, shed = 0 } = services.find((one) => one.service === name) ?? {}
+  const totals = services.find((one) => one.service === name)
+  const { waiting = 0, shed = 0 } = totals ?? {}
+  // Those of workers that a move or a change of scale has removed count too.
+  const calls = (isCounted && totals?.calls) || sum((one) => one.calls)
+  const failures = (isCounted && totals?.failures) || sum((one) => one.failures)
   const states = [...new Set(own.map(({ state }) => state))]
   const unhealthy = own.flatMap(({ unhealthy }) => unhealthy ?? [])
   const places = own.map(({ worker }) => workers.find((one) => one.worker === worker)?.name ?? `${worker}`)
@@ -95,11 +99,11 @@ function ServiceRow({ service }: { readonly service: ServiceDescription }) {
         </td>
         <td class="num">{sum(({ inFlight }) => inFlight)}</td>
         <td class="num">{formatRate(sum(({ callsPerSecond }) => callsPerSecond))}</td>
-        <td class="num" data-calls={sum(({ calls }) => calls)}>
-          {formatNumber(sum(({ calls }) => calls))}
+        <td class="num" data-calls={calls}>
+          {formatNumber(calls)}
         </td>
         <td class="num">
-          <Failures count={sum(({ failures }) => failures)} service={name} />
+          <Failures count={failures} service={name} />
         </td>
         {recording === undefined && (
           <td>

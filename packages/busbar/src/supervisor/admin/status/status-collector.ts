@@ -209,24 +209,28 @@ export class StatusCollector {
   }
 
   #serviceStats(service: string): ServiceStats {
-    let [waiting, shed] = [0, 0]
+    const { totals, instances: table } = this.#parts.launcher
+    let [calls, failures, waiting, shed] = [0, 0, 0, 0]
     const events = { handled: 0, failed: 0, dropped: 0, waiting: 0 }
     const queue: Record<keyof typeof noQueueCounts, number> = { ...noQueueCounts }
-    for (const { worker, row } of this.#parts.workers()) {
-      const cells = row === undefined ? undefined : this.#parts.launcher.instances.at(row, service)
-      const totals = this.#parts.launcher.totals.of(worker, service)
-      waiting += cells?.waiting ?? 0
-      shed += totals.shed
-      events.handled += totals.eventsHandled
-      events.failed += totals.eventsFailed
-      events.dropped += totals.eventsDropped
-      events.waiting += cells?.events.waiting ?? 0
-      for (const name of queueCounters) queue[name] += totals.queue[name]
-      const now =
-        row === undefined ? noQueueCounts : new QueueCells(this.#parts.launcher.instances.cellsAt(row, service)).counts
+    for (const one of totals.ofService(service)) {
+      calls += one.calls
+      failures += one.failures
+      shed += one.shed
+      events.handled += one.eventsHandled
+      events.failed += one.eventsFailed
+      events.dropped += one.eventsDropped
+      for (const name of queueCounters) queue[name] += one.queue[name]
+    }
+    for (const { row } of this.#parts.workers()) {
+      if (row === undefined) continue
+      const cells = table.at(row, service)
+      waiting += cells.waiting
+      events.waiting += cells.events.waiting
+      const now = new QueueCells(table.cellsAt(row, service)).counts
       for (const name of queueGauges) queue[name] += now[name]
     }
-    return { service, waiting, shed, events, queue }
+    return { service, calls, failures, waiting, shed, events, queue }
   }
 
   /** A command writes no cells. */

@@ -177,7 +177,15 @@ export const statusSchema = z.looseObject({
   accelerators: z.array(accelerator.loose()),
   workers: z.array(worker.loose()),
   services: z.array(
-    z.looseObject({ service: z.string(), waiting: count, shed: count, events: events.loose(), queue: queue.loose() }),
+    z.looseObject({
+      service: z.string(),
+      calls: count.meta({ description: 'of all instances that it has had; a command counts none' }),
+      failures: count,
+      waiting: count,
+      shed: count,
+      events: events.loose(),
+      queue: queue.loose(),
+    }),
   ),
   instances: z.array(instance.loose()),
   calls: z.array(calls.loose()),
