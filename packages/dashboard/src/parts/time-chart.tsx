@@ -103,6 +103,8 @@ function optionsOf(
       ...series.map(({ label }, index) => ({
         label,
         stroke: colour(`series-${(index % 8) + 1}`),
+        // There are eight colours.
+        ...(index >= 8 && { dash: [2 + 4 * Math.floor(index / 8), 3] }),
         width: 1.6,
         points: { show: false },
         spanGaps: false,

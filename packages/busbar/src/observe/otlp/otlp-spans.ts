@@ -124,15 +124,15 @@ function attributesOf(span: StoredSpan, failed: boolean): Attributes {
     ...(isHttp
       ? {
           'http.request.method': method,
-          'url.path': path,
-          'http.response.status_code': status === 0 ? undefined : status,
+          ...(path !== undefined && { 'url.path': path }),
+          ...(status !== 0 && { 'http.response.status_code': status }),
           'http.request.body.size': sent,
           'http.response.body.size': received,
         }
       : { 'rpc.system.name': 'busbar', 'rpc.method': `${service}/${method}`, 'rpc.response.status_code': `${status}` }),
     'server.address': service,
-    'busbar.caller': caller,
-    'busbar.transport': transport,
+    ...(caller !== undefined && { 'busbar.caller': caller }),
+    ...(transport !== undefined && { 'busbar.transport': transport }),
     'busbar.queue.duration': queue / 1000,
     ...(retries > 0 && { [isHttp ? 'http.request.resend_count' : 'busbar.rpc.resend_count']: retries }),
     ...(failed && { 'error.type': status === 0 ? 'none' : `${status}` }),

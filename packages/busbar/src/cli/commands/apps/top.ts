@@ -9,9 +9,12 @@ import { detailText, listText } from './ps.ts'
 /** The busiest ones. `busbar describe` shows more. */
 const shownEdges = 20
 
-/** ECMA-48 and xterm: the alternate screen, the cursor, and clearing to the end. */
-const enterScreen = '\u001B[?1049h\u001B[?25l'
-const leaveScreen = '\u001B[?25h\u001B[?1049l'
+/**
+ * ECMA-48 and xterm: the alternate screen, the cursor, and lines that are cut at the right edge: one
+ * that goes on in the next row would scroll the screen.
+ */
+const enterScreen = '\u001B[?1049h\u001B[?25l\u001B[?7l'
+const leaveScreen = '\u001B[?7h\u001B[?25h\u001B[?1049l'
 const home = '\u001B[H'
 const clearLine = '\u001B[K'
 const clearBelow = '\u001B[J'
