@@ -51,7 +51,7 @@ export function TimeChart({ label, times, series, format, atLeast = 0, height = 
         {series.map(({ label, values }, index) => (
           <span key={label}>
             <svg width="10" height="10" aria-hidden="true">
-              <rect width="10" height="10" rx="3" fill={`var(--series-${(index % 8) + 1})`} />
+              <rect width="10" height="10" rx="3" {...markOf(index)} />
             </svg>
             {label} <strong>{shown(values.at(-1), format)}</strong>
           </span>
@@ -59,6 +59,14 @@ export function TimeChart({ label, times, series, format, atLeast = 0, height = 
       </figcaption>
     </figure>
   )
+}
+
+/** There are eight colours. Further series are dashed, and their marks are rings. */
+const colours = 8
+
+function markOf(index: number): Readonly<Record<string, string>> {
+  const own = `var(--series-${(index % colours) + 1})`
+  return index < colours ? { fill: own } : { fill: 'none', stroke: own, 'stroke-width': '4' }
 }
 
 function shown(value: number | null | undefined, format: (value: number) => string): string {
@@ -102,9 +110,8 @@ function optionsOf(
       {},
       ...series.map(({ label }, index) => ({
         label,
-        stroke: colour(`series-${(index % 8) + 1}`),
-        // There are eight colours.
-        ...(index >= 8 && { dash: [2 + 4 * Math.floor(index / 8), 3] }),
+        stroke: colour(`series-${(index % colours) + 1}`),
+        ...(index >= colours && { dash: [2 + 4 * Math.floor(index / colours), 3] }),
         width: 1.6,
         points: { show: false },
         spanGaps: false,

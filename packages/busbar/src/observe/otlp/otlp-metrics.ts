@@ -78,7 +78,7 @@ function restarted(
     const { worker, [attributeNames['worker']!]: named } = point.attributes
     return { ...point, startTime: starts.get(worker ?? named) ?? point.startTime }
   })
-  return { ...exported, dataPoints } as ExportedMetric
+  return { ...exported, dataPoints }
 }
 
 /** A summary has no form of its own: its sum and its count are two metrics. */

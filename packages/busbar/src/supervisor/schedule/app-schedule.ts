@@ -1,5 +1,5 @@
 import type { App } from '../../config/app.ts'
-import type { ScheduleStats } from '../../observe/app-status.ts'
+import type { ScheduleStats } from '../../observe/schedule-status.ts'
 import type { CallPorts } from '../accept/call-ports.ts'
 import type { AppCluster } from '../cluster/app-cluster.ts'
 import type { SlotTable } from '../generations/slot-table.ts'

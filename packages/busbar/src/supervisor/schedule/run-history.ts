@@ -1,4 +1,4 @@
-import type { ScheduledRun } from '../../observe/app-status.ts'
+import type { ScheduledRun } from '../../observe/schedule-status.ts'
 
 /** Runs of an entry that are kept. */
 const kept = 20

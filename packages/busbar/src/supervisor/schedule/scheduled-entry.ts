@@ -1,5 +1,5 @@
 import type { ScheduleEntry } from '../../config/app.ts'
-import type { ScheduleStats } from '../../observe/app-status.ts'
+import type { ScheduleStats } from '../../observe/schedule-status.ts'
 import { nextTime } from '../../shared/cron-times.ts'
 import { RunHistory } from './run-history.ts'
 

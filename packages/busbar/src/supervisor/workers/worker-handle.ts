@@ -64,7 +64,6 @@ export class WorkerHandle {
   readonly worker: number
   readonly spec: SlotSpec
   readonly row: number
-  /** Milliseconds since 1970. */
   readonly startedAt = Date.now()
   /** Rejects with the service's error when the worker ends before it serves. */
   readonly ready: Promise<readonly ServiceReport[]>

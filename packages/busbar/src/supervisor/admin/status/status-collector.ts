@@ -4,11 +4,11 @@ import type {
   EntranceStats,
   ExitInfo,
   InstanceStats,
-  ScheduleStats,
   ServiceStats,
   SpareStats,
   WorkerStats,
 } from '../../../observe/app-status.ts'
+import type { ScheduleStats } from '../../../observe/schedule-status.ts'
 import { noQueueCounts, QueueCells, queueCounters, queueGauges } from '../../../shared/metrics/queue-cells.ts'
 import { threadsNow, WorkerCells } from '../../../shared/metrics/worker-cells.ts'
 import type { DirectEdge } from '../../../shared/entrance.ts'
