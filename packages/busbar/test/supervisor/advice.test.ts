@@ -133,7 +133,8 @@ describe('advice of a running app', { timeout: 300_000 }, () => {
   it('names what is slow, with figures', async () => {
     const { parts } = await admin.json(getSlowParts, { seconds: 1 })
     const hop = parts.find(({ kind }) => kind === 'hop')!
-    assert.match(hop.what, /\(outside\) > web/)
+    // Which of them takes more of its time itself depends on the machine.
+    assert.match(hop.what, /^(?:\(outside\) > web|web > cart) /)
     assert.ok(hop.figures['calls']! > 0)
   })
 

@@ -10,8 +10,8 @@ import { detailText, listText } from './ps.ts'
 const shownEdges = 20
 
 /**
- * ECMA-48 and xterm: the alternate screen, the cursor, and lines that are cut at the right edge. One
- * that goes on in the next row would scroll the screen.
+ * ECMA-48 and xterm: the alternate screen, the cursor, and lines that are cut at the right edge:
+ * one that goes on in the next row would scroll the screen.
  */
 const enterScreen = '\u001B[?1049h\u001B[?25l\u001B[?7l'
 const leaveScreen = '\u001B[?7h\u001B[?25h\u001B[?1049l'
