@@ -4,6 +4,8 @@ export interface CallEdge {
   begin(): number | undefined
   /** The call has left its caller's queue. */
   started?(): void
+  /** It has waited for a limit of its service: so many milliseconds more. */
+  waited?(milliseconds: number): void
   /** The call is sent again: its instance was lost, or has not accepted it. */
   retried(): void
   /** `status`: of HTTP. */

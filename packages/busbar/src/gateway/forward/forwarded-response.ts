@@ -120,8 +120,8 @@ export class ForwardedResponse implements ExchangeHandler {
     this.#parts.req.resume()
   }
 
-  onAdmitted(): void {
-    this.#parts.edge?.started?.()
+  onWaited(milliseconds: number): void {
+    this.#parts.edge?.waited?.(milliseconds)
   }
 
   onRetry(): void {

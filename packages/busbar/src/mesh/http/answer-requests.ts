@@ -59,7 +59,7 @@ function openExchange(
   const { path, body } = request
   const kind = { part: 'answer', caller, service, protocol: 'http', method, transport: undefined } as const
   const call = tracer.call(kind, path, from)
-  call.waited(waited)
+  call.arrivedBefore(waited)
   const handler = new MeasuredExchange(sender, call, true)
   // An exchange owns its list of fields.
   const rawHeaders = [...request.rawHeaders]

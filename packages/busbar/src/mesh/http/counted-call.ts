@@ -25,8 +25,8 @@ export class CountedCall extends ForwardingExchange {
     this.#edge.withdraw()
   }
 
-  onAdmitted(): void {
-    this.#edge.started?.()
+  onWaited(milliseconds: number): void {
+    this.#edge.waited?.(milliseconds)
   }
 
   onRetry(): void {

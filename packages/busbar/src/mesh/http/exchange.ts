@@ -55,8 +55,8 @@ export interface ExchangeHandler {
   onError(error: Error): void
   /** A streamed request body may continue after `write` returned false. */
   onDrain?(): void
-  /** The request has waited for a limit of its service, and is sent now. */
-  onAdmitted?(): void
+  /** The request has waited for a limit of its service. It is sent now, or has failed. */
+  onWaited?(milliseconds: number): void
   /** The request is sent again. Only before the head. */
   onRetry?(): void
 }

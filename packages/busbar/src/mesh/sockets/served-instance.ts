@@ -112,7 +112,6 @@ class ServedInstance implements InstanceHandler {
     const { request, socket, response, next } = arrived
     const { scope } = connection
     const { service, count, server } = this.#endpoint
-    call?.started()
     const timer = count?.countStart()
     const own: Scope = { service, hops: scope.hops, trace: call }
     if (call !== undefined) emitInContext(request, (callback) => runInScope(own, callback))
@@ -171,8 +170,11 @@ class ServedInstance implements InstanceHandler {
     const gone = new AbortController()
     const close = (): void => gone.abort(new BusbarError('CALL_ABORTED', { message: 'the caller hung up', service }))
     socket.once('close', close)
+    const since = performance.now()
+    const endWait = (): void => counted.call?.waited(performance.now() - since)
     const left = (): void => counted.edge?.end(noStatus, counted.began)
     const serve = (): void => {
+      endWait()
       // Do not start a request without a caller: nothing would end it.
       if (socket.destroyed || connection.isGone?.() === true) {
         left()
@@ -186,6 +188,7 @@ class ServedInstance implements InstanceHandler {
       this.#serve(arrived, connection, counted)
     }
     const shed = (error: unknown): void => {
+      endWait()
       if (socket.destroyed) left()
       else this.#refuse(exhaustedProblem(BusbarError.from(error), service), arrived, counted)
     }

@@ -104,9 +104,13 @@ export class TracedCall implements CountedEdge, Trace {
     if (this.isSampled) this.details.queue = performance.now() - this.#created
   }
 
-  /** Milliseconds that the call has waited for a limit before this part of it was made. */
-  waited(milliseconds: number | undefined): void {
-    if (milliseconds !== undefined) this.details.waited = milliseconds
+  waited(milliseconds: number): void {
+    this.details.queue += milliseconds
+  }
+
+  /** This part of the call is made later than it has arrived: it has waited for a limit. */
+  arrivedBefore(milliseconds: number | undefined): void {
+    if (milliseconds !== undefined) this.details.late = milliseconds
   }
 
   retried(): void {
@@ -121,7 +125,7 @@ export class TracedCall implements CountedEdge, Trace {
     const { slow } = this.root.recording
     const isKept = this.isSampled || isFailedSpan({ status })
     if (!isKept && slow === Infinity) return
-    const duration = performance.now() - this.#created + (this.#details?.waited ?? 0)
+    const duration = performance.now() - this.#created + (this.#details?.late ?? 0)
     if (isKept || duration > slow) this.#record(status, duration)
   }
 
@@ -134,7 +138,7 @@ export class TracedCall implements CountedEdge, Trace {
   #record(status: number, duration: number): void {
     const { part, caller, service, protocol, method, transport } = this.#kind
     const path = this.#path
-    const { queue, waited, sent, received, retries } = this.details
+    const { queue, late, sent, received, retries } = this.details
     this.root.recording.add({
       part,
       trace: this.root.id,
@@ -146,9 +150,9 @@ export class TracedCall implements CountedEdge, Trace {
       method,
       path: path && pathOf(path),
       transport,
-      start: performance.timeOrigin + this.#created - waited,
+      start: performance.timeOrigin + this.#created - late,
       duration,
-      queue: queue + waited,
+      queue: queue + late,
       sent,
       received,
       status,
@@ -162,7 +166,7 @@ class CallDetails {
   id: string | undefined
   text: string | undefined
   queue = 0
-  waited = 0
+  late = 0
   /** Bytes of the bodies. */
   sent = 0
   received = 0

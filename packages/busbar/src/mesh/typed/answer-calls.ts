@@ -34,7 +34,7 @@ export function answerTypedCalls({
         last = { head, typed, hosted: methodOf(typed, head), origin: originOf(head, head.trace) }
       const { hosted, origin } = last
       const edge = tracer && answerOf(tracer, head)
-      edge?.waited(channel.waited)
+      edge?.arrivedBefore(channel.waited)
       const call = hosted.open(edge === undefined ? origin : originOf(head, edge))
       if (head.kind === 'stream') {
         const inputs = isEnded ? undefined : new InputQueue(channel)

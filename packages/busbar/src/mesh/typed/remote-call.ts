@@ -48,6 +48,8 @@ export class RemoteCall implements ChannelHandler {
   #channel: Channel | undefined
   #isRetry = false
   #isAdmitted = false
+  /** While it waits to be admitted. */
+  #waitsSince: number | undefined
   readonly #edge: CallEdge | undefined
   readonly #began: number | undefined
 
@@ -100,7 +102,13 @@ export class RemoteCall implements ChannelHandler {
   }
 
   #count(status: number): void {
+    this.#endWait()
     this.#edge?.end(status, this.#began)
+  }
+
+  #endWait(): void {
+    if (this.#waitsSince !== undefined) this.#edge?.waited?.(performance.now() - this.#waitsSince)
+    this.#waitsSince = undefined
   }
 
   #toError(error: ErrorRecord): BusbarError<string> {
@@ -124,12 +132,12 @@ export class RemoteCall implements ChannelHandler {
     if (admission === undefined) return this.#open()
     try {
       const entering = admission.enter(this.#timeLeft, this.#call?.signal, this.#origin.priority)
-      if (entering === undefined) this.#admitted()
-      else
-        entering.then(
-          () => this.#admitted(),
-          (error: unknown) => this.#failed(error),
-        )
+      if (entering === undefined) return this.#admitted()
+      this.#waitsSince = performance.now()
+      entering.then(
+        () => this.#admitted(),
+        (error: unknown) => this.#failed(error),
+      )
     } catch (error) {
       this.#failed(error)
     }
@@ -137,12 +145,12 @@ export class RemoteCall implements ChannelHandler {
 
   #admitted(): void {
     this.#isAdmitted = true
+    this.#endWait()
     if (this.#isOpen) this.#open()
     else this.#leave()
   }
 
   #open(): void {
-    if (!this.#isRetry) this.#edge?.started?.()
     const { host, link } = this.#endpoint
     const key = host === undefined ? undefined : this.#others.keyOf(this.#value)
     const head = this.#method.head('call', this.#call, this.#origin, host, key)

@@ -108,7 +108,7 @@ export class ServiceMetrics {
     for (const [service, all] of Map.groupBy(fresh, (one) => one.service)) {
       const names = [...new Set(all.map(({ name }) => name))].join(', ')
       this.#warn(
-        `metrics of service '${service}' are left out, because Busbar or another service has metrics of these names: ${names}`,
+        `metrics of service '${service}' are left out, because Busbar, another service or another of its metrics has these names: ${names}`,
       )
     }
   }

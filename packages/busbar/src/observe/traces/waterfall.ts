@@ -100,7 +100,8 @@ function hopOf(
 ): Hop {
   // Of several answers, the last one has ended the call.
   const answer = answers.at(-1)
-  const queue = main.queue + (answer?.queue ?? 0)
+  // A caller that has left does not know how long its call still waits.
+  const queue = Math.min(main.duration, main.queue + (answer?.queue ?? 0))
   const isWhole = main.part === 'answer' || main.transport === 'local'
   const known = answer ?? (isWhole ? main : undefined)
   // A caller that does not know the transport does not count the call: the instance does.

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { loadApp } from '../../../src/config/load.ts'
 import type { App, Service } from '../../../src/config/app.ts'
 import { newTraceId } from '../../../src/shared/traces/trace-context.ts'
@@ -129,24 +129,48 @@ test('the body of a request counts in bytes, and a queue in time', async () => {
   assert.equal(back!.transport, 'thread')
 })
 
-for (const [where, run] of Object.entries(placements))
+for (const run of ['thread', 'process'] as const)
   for (const accelerators of [acceleratorNames, []])
-    test(`the wait for a limit of calls is queue, ${where}, ${accelerators.length === 0 ? 'without' : 'with'} accelerators`, async () => {
-      const app_ = await tracesApp(run, { accelerators, traces: { sample: 1, keep: 100 } })
-      const limited = app_.services.map((service) =>
-        service.name === 'back' ? { ...service, concurrency: 1 } : service,
-      )
-      await using app = await TracedApp.start({ ...app_, services: limited })
-      await Promise.all([1, 2, 3].map(async () => await (await fetch(new URL('/slow', app.url))).text()))
-      const traces = await app.tracesWhen(
-        (all) => all.length === 3 && all.every(({ calls }) => calls.length === 2) && isWhole(all),
-      )
-      const calls = traces.map(({ calls: [, back] }) => back!).toSorted((one, other) => one.queue - other.queue)
-      const [first, , last] = calls
-      // It has waited until both others were over.
-      assert.ok(last!.queue > first!.run!, JSON.stringify(calls))
-      for (const { queue, wire, run: own, duration } of calls) assert.ok(queue + wire! + own! <= duration + 0.01)
-    })
+    for (const path of ['/slow', '/slow-node', '/slow-typed'])
+      describe(`the wait of calls for a limit (${path}, ${run}, ${accelerators.length === 0 ? 'without' : 'with'} accelerators)`, () => {
+        const callThree = async ({ url }: TracedApp): Promise<void> => {
+          await Promise.all([1, 2, 3].map(async () => await (await fetch(new URL(path, url))).text()))
+        }
+
+        test('is queue', async () => {
+          await using app = await limitedApp(run, { accelerators, traces: { sample: 1, keep: 100 } })
+          await callThree(app)
+          const traces = await app.tracesWhen(
+            (all) => all.length === 3 && all.every(({ calls }) => calls.length === 2) && isWhole(all),
+          )
+          const calls = limitedCalls(traces)
+          const [first, last] = [calls[0]!, calls.at(-1)!]
+          // It has waited until both others were over.
+          assert.ok(last.queue > first.run!, JSON.stringify(calls))
+          for (const { queue, wire, run: own, duration } of calls) assert.ok(queue + wire! + own! <= duration + 0.01)
+        })
+
+        test('is queue for slow calls of traces that are not sampled', async () => {
+          await using app = await limitedApp(run, { accelerators, traces: { sample: 0, keep: 100, slow: 250 } })
+          await callThree(app)
+          const [last] = limitedCalls(await app.tracesWhen((all) => limitedCalls(all).length > 0))
+          // Most of its time, since it has waited until both others were over.
+          assert.ok(last!.queue > last!.duration / 3, JSON.stringify(last))
+        })
+      })
+
+function limitedCalls(traces: readonly Trace[]): Hop[] {
+  return traces
+    .flatMap(({ calls }) => calls.filter(({ service }) => service !== 'front'))
+    .toSorted((one, other) => one.queue - other.queue)
+}
+
+/** Two services answer one call at a time. */
+async function limitedApp(run: Service['run'], changes: Partial<App>): Promise<TracedApp> {
+  const app = await tracesApp(run, changes)
+  const services = app.services.map((one) => (one.name === 'front' ? one : { ...one, concurrency: 1 }))
+  return await TracedApp.start({ ...app, services })
+}
 
 test('of traces that are not sampled, failed calls are recorded; without traces, nothing is sent', async () => {
   await using app = await TracedApp.start(await tracesApp('shared'))

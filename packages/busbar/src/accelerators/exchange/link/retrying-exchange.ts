@@ -66,6 +66,11 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
 
   // Called by the exchange
 
+  /** Also for the second exchange. */
+  onWaited(milliseconds: number): void {
+    this.#parts.handler.onWaited?.(milliseconds)
+  }
+
   onInformation(status: number, headers: ResponseHead['headers']): void {
     this.#state = 'answered'
     this.#parts.handler.onInformation?.(status, headers)
@@ -100,20 +105,26 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
   }
 
   #enter(admission: Admission): void {
+    const since = performance.now()
     const refused = (error: Error): void => this.onError(error)
+    const afterWait =
+      <Value>(next: (value: Value) => void) =>
+      (value: Value): void => {
+        this.onWaited(performance.now() - since)
+        next(value)
+      }
     const { signal } = (this.#waiting = new AbortController())
     try {
       const entering = admission.enter(undefined, signal)
       if (entering === undefined) this.#start()
-      else void entering.then(() => this.#admittedLater(), refused)
+      else
+        void entering.then(
+          afterWait(() => this.#start()),
+          afterWait(refused),
+        )
     } catch (error) {
       process.nextTick(refused, error)
     }
-  }
-
-  #admittedLater(): void {
-    this.#parts.handler.onAdmitted?.()
-    this.#start()
   }
 
   #start(): void {

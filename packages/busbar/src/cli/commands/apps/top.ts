@@ -2,6 +2,7 @@ import { on } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findRuns, listRuns } from '../../admin/find-runs.ts'
 import type { CommandContext } from '../../command.ts'
+import { onStopSignal } from '../../stop-signals.ts'
 import { print } from '../../terminal/terminal.ts'
 import { edgeLines } from './edge-lines.ts'
 import { detailText, listText } from './ps.ts'
@@ -62,7 +63,7 @@ function draw({ terminal: { out } }: CommandContext, text: string): void {
 function endOnKey(ended: AbortController): Disposable {
   const { stdin } = process
   const end = (): void => ended.abort()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
+  const ignoreSignals = onStopSignal(end)
   if (stdin.isTTY) {
     stdin.setRawMode(true)
     void readKeys(ended)
@@ -70,7 +71,7 @@ function endOnKey(ended: AbortController): Disposable {
   return {
     [Symbol.dispose]() {
       ended.abort()
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, end)
+      ignoreSignals()
       if (stdin.isTTY) stdin.setRawMode(false).pause()
     },
   }

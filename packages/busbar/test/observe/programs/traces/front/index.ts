@@ -63,6 +63,8 @@ const calls: Record<string, () => Promise<unknown>> = {
   '/fetch': async () => await (await fetch(back)).json(),
   '/post': async () => await (await fetch(back, { method: 'POST', body: 'x'.repeat(1000) })).json(),
   '/slow': async () => await (await fetch(`${back}slow`)).json(),
+  '/slow-node': () => byNode({ agent: false, path: '/slow' }),
+  '/slow-typed': async () => ({ price: await typed.slow() }),
   '/fault': async () => await (await fetch(`${back}fault`)).json(),
   '/node': () => byNode({ agent: false }),
   '/list': () => byNode({ agent: false, headers: ['host', 'back.internal', 'x-own', '1'] as never }),
