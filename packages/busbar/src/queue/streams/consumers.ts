@@ -56,7 +56,7 @@ export class SharedConsumer {
       max_ack_pending: maxPending,
     })
     const consumer = await streams.client.consumers.get(streams.nameOf(stream), name)
-    const settings = { max_messages: batch, abort_on_missing_resource: true, callback: take }
+    const settings = { max_messages: batch, expires: requestLife, abort_on_missing_resource: true, callback: take }
     await streams.confirm()
     const messages = await consumer.consume(settings)
     this.#messages = messages
@@ -71,6 +71,13 @@ export class SharedConsumer {
     await messages?.close()
   }
 }
+
+/**
+ * Milliseconds. A request for messages is lost with the server that leads the consumer. The client
+ * sends another one when two heartbeats are missing, of which there are two in this time. With its
+ * default of 30 s, the items stopped for 40 s.
+ */
+const requestLife = 5_000
 
 /** Milliseconds. The server keeps a pause, also one by a wrong clock after that was set right. */
 const shortestLimit = 60_000
