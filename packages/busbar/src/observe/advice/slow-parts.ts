@@ -36,7 +36,7 @@ export function findSlowParts(
     ...slowService(hops, seconds),
     ...slowHop(hops),
     ...slowDelay(traces),
-    ...fromElsewhere(before, after, hops),
+    ...fromElsewhere(before, after),
   ]
 }
 
@@ -121,25 +121,30 @@ function slowHop(hops: readonly Hop[]): SlowPart[] {
   return [{ kind: 'hop', what, text, figures: { calls, own: own / calls, mean: time / calls, p99: edge.p99 } }]
 }
 
-/** More of a service's calls than this are not those of an edge that begins or ends meanwhile. */
-const worthSaying = 0.05
+/** Of a service's calls: both sides of a call are not read at the same moment. */
+const readingError = 0.05
 
 /** Calls of other apps are on the edges of those apps, and those to a port of its own on none. */
-function fromElsewhere(before: AppStatus, after: AppStatus, hops: readonly Hop[]): SlowPart[] {
-  const callsOf = (service: string, { instances }: AppStatus): number =>
-    instances.filter((one) => one.service === service).reduce((sum, { calls }) => sum + calls, 0)
-  return [...new Set(after.instances.map(({ service }) => service))].flatMap((service): SlowPart[] => {
-    const all = callsOf(service, after) - callsOf(service, before)
-    const calls =
-      all -
-      sumOf(
-        hops.filter(({ edge }) => edge.callee === service),
-        'calls',
-      )
-    if (calls <= all * worthSaying) return []
-    const text = `${calls} calls of ${service} came from elsewhere, from other apps or at a port of its own: their time is not known here`
+function fromElsewhere(before: AppStatus, after: AppStatus): SlowPart[] {
+  return after.services.flatMap(({ service }): SlowPart[] => {
+    const begun = begunBy(service, after) - begunBy(service, before)
+    const calls = begun - (begunOn(service, after) - begunOn(service, before))
+    if (calls <= begun * readingError) return []
+    const text = `${calls === 1 ? '1 call' : `${calls} calls`} of ${service} came from elsewhere, from other apps or at a port of its own: the time is not known here`
     return [{ kind: 'elsewhere', what: service, text, figures: { calls } }]
   })
+}
+
+/** Calls that its instances have begun. */
+function begunBy(service: string, { services }: AppStatus): number {
+  return services.find((one) => one.service === service)?.calls ?? 0
+}
+
+/** How often its edges have sent a call. */
+function begunOn(service: string, { edges }: AppStatus): number {
+  return edges
+    .filter(({ callee }) => callee === service)
+    .reduce((sum, { calls, inFlight, retries }) => sum + calls + inFlight + retries, 0)
 }
 
 /**

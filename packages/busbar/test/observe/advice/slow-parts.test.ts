@@ -44,7 +44,7 @@ test('names blocked workers, calls that wait and busy loops before anything else
     { ...worker, name: 'shared 0', state: 'blocked' },
     { ...worker, worker: 1, name: 'render 0', state: 'serving', eventLoopUtilization: 0.98, eventLoopDelay: 120 },
   ] as unknown as AppStatus['workers']
-  const instances = [{ service: 'web', worker: 0, calls: 5 }] as unknown as AppStatus['instances']
+  const instances = [{ service: 'web', worker: 0 }] as unknown as AppStatus['instances']
   const services = [
     {
       service: 'render',
@@ -66,16 +66,19 @@ test('names blocked workers, calls that wait and busy loops before anything else
 })
 
 test('says that calls of other apps are not on its edges', () => {
-  const instancesOf = (calls: number): AppStatus['instances'] =>
-    [{ service: 'far', worker: 0, calls }] as unknown as AppStatus['instances']
-  const before = statusOf({ instances: instancesOf(100) })
-  const after = statusOf({ instances: instancesOf(160), edges: [edge('', 'far', 20, 100)] })
+  const servicesOf = (calls: number): AppStatus['services'] =>
+    [{ service: 'far', waiting: 0, calls }] as unknown as AppStatus['services']
+  const before = statusOf({ services: servicesOf(100) })
+  const after = statusOf({ services: servicesOf(160), edges: [edge('', 'far', 20, 100)] })
   assert.match(
     findSlowParts(before, after, 5).at(-1)!.text,
     /^40 calls of far came from elsewhere, from other apps or at a port of its own/,
   )
-  // Those of an edge that have begun and are not over.
-  const begun = statusOf({ instances: instancesOf(121), edges: [edge('', 'far', 20, 100)] })
+  // Those of an edge that have begun and are not over, or were sent again.
+  const begun = statusOf({
+    services: servicesOf(160),
+    edges: [{ ...edge('', 'far', 20, 100), inFlight: 30, retries: 10 }],
+  })
   assert.ok(findSlowParts(before, begun, 5).every(({ kind }) => kind !== 'elsewhere'))
 })
 
