@@ -153,8 +153,8 @@ for (const run of ['thread', 'process'] as const)
         test('is queue for slow calls of traces that are not sampled', async () => {
           await using app = await limitedApp(run, { accelerators, traces: { sample: 0, keep: 100, slow: 250 } })
           await callThree(app)
-          // Most of the last one's time, since it has waited until both others were over. The parts of
-          // a call arrive one by one.
+          // Most of the last one's time: it has waited until both others were over. The parts of a
+          // call arrive one by one.
           const hasWaited = ({ queue, duration }: Hop): boolean => queue > duration / 3
           await app.tracesWhen((all) => limitedCalls(all).some(hasWaited))
         })
