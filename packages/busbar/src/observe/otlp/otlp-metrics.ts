@@ -1,10 +1,10 @@
 import type { Attributes } from '@opentelemetry/api'
 import type { ServiceSeries } from '../../shared/metrics/service-metrics.ts'
 import type { WorkerStats } from '../app-status.ts'
-import type { HistogramSample, Metric, Reading, Sample } from '../metrics/prometheus.ts'
+import type { HistogramSample, Labels, Reading, Sample } from '../metrics/prometheus.ts'
 import type { MetricFamily } from '../metrics/service-families.ts'
 import { instrumentationScope, resourceOf, toTime } from './otlp-resource.ts'
-import { attributeNames, attributesBy } from './metric-attributes.ts'
+import { attributesBy } from './metric-attributes.ts'
 import type { ExportedMetric, ExportedMetrics, Time } from './otlp-types.ts'
 
 /** Numbers of OpenTelemetry's enumerations. */
@@ -18,6 +18,9 @@ interface Times {
   readonly startTime: Time
   readonly endTime: Time
 }
+
+/** Of the point with these labels. */
+type TimesOf = (labels: Labels) => Times
 
 export interface OtlpMetricsParts {
   readonly attributes: Attributes
@@ -38,9 +41,12 @@ export function toResourceMetrics(
 ): ExportedMetrics {
   const times = { startTime: toTime(startedAt), endTime: toTime(now) }
   const starts = new Map(workers.map((one) => [`${one.worker}`, toTime(one.startedAt ?? startedAt)]))
+  const ofApp = (): Times => times
+  // A sum that begins anew has a start of its own, by which a reader tells that from a fall.
+  const ofWorker = ({ worker = '' }: Labels): Times => ({ ...times, startTime: starts.get(worker) ?? times.startTime })
   const metrics = [
-    ...readings.flatMap((reading) => ofReading(reading, times).map((one) => restarted(one, reading.metric, starts))),
-    ...families.flatMap((family) => ofFamily(family, times)),
+    ...readings.flatMap((reading) => ofReading(reading, reading.metric.startsWithWorker ? ofWorker : ofApp)),
+    ...families.flatMap((family) => ofFamily(family, ofApp)),
   ].filter(({ dataPoints }) => dataPoints.length > 0)
   return { resource: resourceOf(attributes), scopeMetrics: [{ scope: instrumentationScope, metrics }] }
 }
@@ -49,13 +55,13 @@ export function pointsOf({ scopeMetrics }: ExportedMetrics): number {
   return scopeMetrics.flatMap(({ metrics }) => metrics).reduce((sum, { dataPoints }) => sum + dataPoints.length, 0)
 }
 
-function ofReading(reading: Reading, times: Times): ExportedMetric[] {
+function ofReading(reading: Reading, timesOf: TimesOf): ExportedMetric[] {
   const { name, help, type, convention } = reading.metric
   if (convention === null) return []
   const exported =
     'histograms' in reading
-      ? histogram(name, help, reading.histograms, times)
-      : simple(name, help, type === 'counter', reading.samples, times)
+      ? histogram(name, help, reading.histograms, timesOf)
+      : simple(name, help, type === 'counter', reading.samples, timesOf)
   if (convention === undefined) return [exported]
   return [
     {
@@ -67,27 +73,13 @@ function ofReading(reading: Reading, times: Times): ExportedMetric[] {
   ]
 }
 
-/** A sum that begins anew has a start of its own, by which a reader tells it from a fall. */
-function restarted(
-  exported: ExportedMetric,
-  { startsWithWorker }: Metric,
-  starts: ReadonlyMap<unknown, Time>,
-): ExportedMetric {
-  if (startsWithWorker !== true) return exported
-  const dataPoints = exported.dataPoints.map((point) => {
-    const { worker, [attributeNames['worker']!]: named } = point.attributes
-    return { ...point, startTime: starts.get(worker ?? named) ?? point.startTime }
-  })
-  return { ...exported, dataPoints }
-}
-
 /** A summary has no form of its own: its sum and its count are two metrics. */
-function ofFamily({ name, help, type, series }: MetricFamily, times: Times): ExportedMetric[] {
+function ofFamily({ name, help, type, series }: MetricFamily, timesOf: TimesOf): ExportedMetric[] {
   const all = [...series.values()]
-  if (type === 'histogram') return [histogram(name, help, all.map(toHistogramSample), times)]
-  if (type !== 'summary') return [simple(name, help, type === 'counter', all, times)]
+  if (type === 'histogram') return [histogram(name, help, all.map(toHistogramSample), timesOf)]
+  if (type !== 'summary') return [simple(name, help, type === 'counter', all, timesOf)]
   const counts = all.map(({ labels, count = 0 }) => ({ labels, value: count }))
-  return [simple(`${name}_sum`, help, true, all, times), simple(`${name}_count`, help, true, counts, times)]
+  return [simple(`${name}_sum`, help, true, all, timesOf), simple(`${name}_count`, help, true, counts, timesOf)]
 }
 
 function toHistogramSample({ labels, value, buckets = [] }: ServiceSeries): HistogramSample {
@@ -99,22 +91,22 @@ function simple(
   help: string,
   isCounter: boolean,
   samples: readonly Sample[],
-  times: Times,
+  timesOf: TimesOf,
 ): ExportedMetric {
-  const dataPoints = samples.map(({ labels, value }) => ({ ...times, attributes: labels, value }))
+  const dataPoints = samples.map(({ labels, value }) => ({ ...timesOf(labels), attributes: labels, value }))
   const common = { descriptor: descriptor(name, help), aggregationTemporality: cumulative, dataPoints }
   return isCounter
     ? { ...common, dataPointType: sumPoint, isMonotonic: true }
     : { ...common, dataPointType: gaugePoint }
 }
 
-function histogram(name: string, help: string, samples: readonly HistogramSample[], times: Times): ExportedMetric {
+function histogram(name: string, help: string, samples: readonly HistogramSample[], timesOf: TimesOf): ExportedMetric {
   return {
     descriptor: descriptor(name, help),
     aggregationTemporality: cumulative,
     dataPointType: histogramPoint,
     dataPoints: samples.map(({ labels, sum, buckets }) => ({
-      ...times,
+      ...timesOf(labels),
       attributes: labels,
       value: {
         sum,

@@ -66,8 +66,10 @@ function ServiceRow({ service }: { readonly service: ServiceDescription }) {
   const totals = services.find((one) => one.service === name)
   const { waiting = 0, shed = 0 } = totals ?? {}
   // Those of workers that a move or a change of scale has removed count too.
-  const calls = (isCounted && totals?.calls) || sum((one) => one.calls)
-  const failures = (isCounted && totals?.failures) || sum((one) => one.failures)
+  const { calls, failures } =
+    isCounted && totals !== undefined
+      ? totals
+      : { calls: sum((one) => one.calls), failures: sum((one) => one.failures) }
   const states = [...new Set(own.map(({ state }) => state))]
   const unhealthy = own.flatMap(({ unhealthy }) => unhealthy ?? [])
   const places = own.map(({ worker }) => workers.find((one) => one.worker === worker)?.name ?? `${worker}`)
