@@ -50,6 +50,8 @@ test('names blocked workers, calls that wait and busy loops before anything else
       service: 'render',
       waiting: 3,
       shed: 0,
+      calls: 0,
+      failures: 0,
       events: { handled: 0, failed: 0, dropped: 0, waiting: 0 },
       queue: noQueueCounts,
     },

@@ -82,6 +82,8 @@ const status: AppStatus = {
       service: 'web',
       waiting: 6,
       shed: 7,
+      calls: 9,
+      failures: 6,
       events: { handled: 9, failed: 2, dropped: 3, waiting: 4 },
       queue: noQueueCounts,
     },
