@@ -102,11 +102,40 @@ for (const run of ['shared', 'process'] as const)
     })
 
     const input = frame(new Uint8Array([0x08, 1]))
-    const open = (session: ClientHttp2Session, method: string): ClientHttp2Stream => {
+    const open = (session: ClientHttp2Session, method: string, more: object = {}): ClientHttp2Stream => {
       const path = `/test.v1.ThingService/${method}`
-      const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc' })
+      const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', ...more })
       return stream.on('error', () => {})
     }
+    /** The first stream; by hand, since Node's client ends a stream before it resets it. */
+    const reset = (socket: Socket, code: number): unknown =>
+      socket.write(new Uint8Array([0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, code]))
+    const slowly = frame(new Uint8Array([0x08, 0x80, 0x94, 0x23]))
+
+    for (const [method, message] of [
+      ['slow', slowly],
+      ['sum', input],
+      ['doubled', input],
+    ] as const)
+      it(`its stream is reset at its deadline (${method}): it counts as one that its deadline has ended`, async () => {
+        const [expired, cancelled] = [countOf(method, '504'), countOf(method, '499')]
+        const socket = connectSocket(app.port, '127.0.0.1')
+        const session = connect(app.url, { createConnection: () => socket }).on('error', () => {})
+        const path = `${method[0]!.toUpperCase()}${method.slice(1)}`
+        const stream = open(session, path, { 'grpc-timeout': '1000m' })
+        if (method === 'slow') stream.end(message)
+        else stream.write(message)
+        await underWay(method, 1)
+        await sleep(920)
+        reset(socket, 8)
+        await underWay(method, 0)
+        await pollUntil(
+          () => countOf(method, '504') === expired + 1,
+          () => edgeOf(method),
+        )
+        assert.equal(countOf(method, '499'), cancelled)
+        session.destroy()
+      })
 
     for (const code of [0, 2, 8])
       it(`its stream is reset with the code ${code}`, async () => {
@@ -115,8 +144,7 @@ for (const run of ['shared', 'process'] as const)
           const session = connect(app.url, { createConnection: () => socket }).on('error', () => {})
           open(session, 'Sum').write(input)
           await underWay('sum', 1)
-          // By hand: Node's client ends a stream before it resets it.
-          socket.write(new Uint8Array([0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, code]))
+          reset(socket, code)
           await underWay('sum', 0)
           session.destroy()
         })
@@ -133,7 +161,7 @@ for (const run of ['shared', 'process'] as const)
           const cancelled = await remote.cancels()
           const socket = connectSocket(app.port, '127.0.0.1')
           const session = connect(app.url, { createConnection: () => socket }).on('error', () => {})
-          for (let at = 0; at < calls; at++) open(session, 'Slow').end(frame(new Uint8Array([0x08, 0x80, 0x94, 0x23])))
+          for (let at = 0; at < calls; at++) open(session, 'Slow').end(slowly)
           await underWay('slow', calls)
           end(socket)
           await underWay('slow', 0)

@@ -2,7 +2,8 @@ import { checkHeader } from '../header-syntax.ts'
 import type { Context, Fail, Log, Metadata, QueueDelivery, Trace } from '../context.ts'
 import { fieldsOf } from '../context.ts'
 import { deadlines, type Expiring } from './deadlines.ts'
-import { BusbarError, type DeclaredErrors } from '../errors.ts'
+import { abortedBy, childReason, expired } from './end-reasons.ts'
+import type { BusbarError, DeclaredErrors } from '../errors.ts'
 
 /**
  * Runs the service's code in an async context of the call. Fixed parameters instead of rest
@@ -170,14 +171,13 @@ export class LiveCall implements Context, Expiring {
    */
   listen(onEnd: EndListener): void {
     this.onEnd = onEnd
-    if (this.isGivenUp) this.end(this.parent?.ended ?? abortedBy(this))
-    else if (this.limit !== undefined && isOver(this.origin.timeout)) this.expire()
+    if (!this.isGivenUp() && isOver(this.origin.timeout)) this.expire()
   }
 
   /** Starts watching for an early end. A call that is answered synchronously never needs this. */
   arm(): void {
     if (this.isWatched || this.ended !== undefined || this.settled) return
-    if (this.isGivenUp) return this.end(this.parent?.ended ?? abortedBy(this))
+    if (this.isGivenUp()) return
     this.isWatched = true
     this.site.cancellable.add(this)
     if (this.limit !== undefined) deadlines.add(this)
@@ -185,8 +185,11 @@ export class LiveCall implements Context, Expiring {
     if (this.parent !== undefined) (this.parent.children ??= new Set()).add(this)
   }
 
-  private get isGivenUp(): boolean {
-    return this.origin.signal?.aborted === true || this.parent?.ended !== undefined
+  /** Whether its parent or its caller has ended it before it began to watch; ends it, if so. */
+  private isGivenUp(): boolean {
+    const isOver = this.origin.signal?.aborted === true || this.parent?.ended !== undefined
+    if (isOver) this.handleEvent()
+    return isOver
   }
 
   /** For an unwatched call: settles it with `answer`, so its signal never aborts later. */
@@ -223,17 +226,17 @@ export class LiveCall implements Context, Expiring {
   }
 
   expire(): void {
-    this.end(
-      new BusbarError('DEADLINE_EXCEEDED', {
-        message: `${nameOf(this)} did not answer in time`,
-        service: this.service,
-      }),
-    )
+    this.end(expired(this))
   }
 
-  /** The `EventListener` of the caller's signal, which saves a closure. */
+  /**
+   * The `EventListener` of the caller's signal, which saves a closure. If a deadline has aborted
+   * the signal, such as that of the call that makes this one, it is the end of this call, too.
+   */
   handleEvent(): void {
-    this.end(abortedBy(this))
+    const reason = this.origin.signal?.reason as Partial<BusbarError> | undefined
+    const why = reason?.code === 'DEADLINE_EXCEEDED' ? expired : abortedBy
+    this.end(this.parent?.ended ?? why(this))
   }
 
   /**
@@ -280,20 +283,4 @@ function lowerCased(metadata: Metadata): Metadata {
     if (name !== name.toLowerCase())
       return Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key.toLowerCase(), value]))
   return metadata
-}
-
-export function abortedBy(call: { readonly service: string; readonly method: string }): BusbarError {
-  return new BusbarError('CALL_ABORTED', {
-    message: `the caller of ${nameOf(call)} cancelled the call`,
-    service: call.service,
-  })
-}
-
-/** The parent's reason, with the name of the call that it ends. */
-function childReason(child: LiveCall, { code, message }: BusbarError): BusbarError {
-  return new BusbarError(code, { message: `${nameOf(child)}: ${message}`, service: child.service })
-}
-
-export function nameOf({ service, method }: { service: string; method: string }): string {
-  return `${service}.${method}`
 }

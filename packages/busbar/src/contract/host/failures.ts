@@ -1,5 +1,6 @@
 import { BusbarError, type ErrorCode, type InputIssue, isErrorCode } from '../errors.ts'
-import { nameOf, type CallSite } from '../call/live-call.ts'
+import { nameOf } from '../call/end-reasons.ts'
+import type { CallSite } from '../call/live-call.ts'
 import type { Fail } from '../context.ts'
 import type { DeclaredErrors } from '../errors.ts'
 import type { ErrorSpec } from '../method.ts'

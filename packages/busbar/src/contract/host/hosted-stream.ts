@@ -1,5 +1,6 @@
 import { type CallEdge, succeeded } from '../call/call-edge.ts'
-import { abortedBy, type LiveCall } from '../call/live-call.ts'
+import { abortedBy } from '../call/end-reasons.ts'
+import type { LiveCall } from '../call/live-call.ts'
 import type { BusbarError } from '../errors.ts'
 import type { HostingService } from './hosting-service.ts'
 

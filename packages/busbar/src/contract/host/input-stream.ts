@@ -1,4 +1,5 @@
-import { abortedBy, type LiveCall } from '../call/live-call.ts'
+import { abortedBy } from '../call/end-reasons.ts'
+import type { LiveCall } from '../call/live-call.ts'
 import { BusbarError } from '../errors.ts'
 
 type Step = IteratorResult<unknown, undefined>

@@ -25,6 +25,8 @@ export interface StreamResponse {
 export interface StartedCall {
   /** Cancels the call: the client has disconnected. */
   abandon(): void
+  /** Ends it: its deadline has passed. */
+  expire(): void
 }
 
 /**

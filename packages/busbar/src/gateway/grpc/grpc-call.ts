@@ -1,4 +1,5 @@
 import { deadlines, type Expiring } from '../../contract/call/deadlines.ts'
+import { expired } from '../../contract/call/end-reasons.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import {
   type FramedMessage,
@@ -9,32 +10,16 @@ import {
   MessageDecoder,
 } from '../../contract/grpc/framing.ts'
 import { okTrailers, toTrailers } from '../../contract/grpc/status-details.ts'
-import { answerFields, type CarrierEvents, type GrpcCarrier } from '../../shared/grpc-carrier.ts'
+import { answerFields, type CarrierEvents } from '../../shared/grpc-carrier.ts'
+import type { CallParts } from './call-parts.ts'
 import { cardinality, leftEarly, toAnswerError, toCallError, toError } from './call-errors.ts'
 import type { CallSink } from '../../contract/host/sink-answer.ts'
 import type { StartedCall } from '../../contract/http/responder.ts'
 import { compress, decompress } from './compression.ts'
-import type { GrpcMethod } from './grpc-method.ts'
 import { MessageQueue } from './message-queue.ts'
-import type { RequestHead } from './request-head.ts'
 
-export interface CallLimits {
-  /** The largest message, compressed or not. */
-  readonly maxMessage: number
-  /** Milliseconds for a whole request; 0: no limit. Not for streams of the client. */
-  readonly requestTimeout: number
-  /** Milliseconds until a first answer; 0: no limit. */
-  readonly responseTimeout: number
-}
-
-export interface CallParts {
-  readonly carrier: GrpcCarrier
-  readonly method: GrpcMethod
-  readonly head: RequestHead
-  readonly limits: CallLimits
-  /** The call has ended. `refused`: why its method was not called. */
-  readonly onEnd: (refused?: BusbarError<string>) => void
-}
+/** Milliseconds by which a client's clock and the way to it may be ahead. */
+const deadlineSlack = 100
 
 /**
  * One call: collects its messages, calls the method and sends what it answers. The deadline and the
@@ -54,9 +39,10 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
   /** The only message of a client that does not stream. */
   #message: FramedMessage | undefined
   #state: 'receiving' | 'answering' | 'over' = 'receiving'
-  #hasBegun = false
   #hasHead = false
   #onDrain: (() => void) | undefined
+  /** When its method was called, in milliseconds of `performance.now()`. */
+  #began: number | undefined
 
   constructor(parts: CallParts) {
     this.#parts = parts
@@ -105,8 +91,9 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
 
   onClose(): void {
     if (this.#state === 'over') return
-    this.#over(this.#hasBegun ? undefined : leftEarly(this.#parts.method))
-    this.#cancel()
+    this.#over(this.#began !== undefined ? undefined : leftEarly(this.#parts.method))
+    if (this.#isDue) this.#expireNow()
+    else this.#cancel()
     this.#onDrain?.()
   }
 
@@ -127,6 +114,21 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
   #cancel(): void {
     this.#started?.abandon()
     this.#controller?.abort()
+  }
+
+  /**
+   * Clients reset a call whose deadline has passed. The reset and the deadline here come at about
+   * the same time: whichever is first, the call ends by its deadline.
+   */
+  get #isDue(): boolean {
+    const { timeout } = this.#parts.head
+    if (timeout === undefined || this.#began === undefined) return false
+    return this.#began + timeout - performance.now() <= Math.min(deadlineSlack, timeout / 10)
+  }
+
+  #expireNow(): void {
+    this.#started?.expire()
+    this.#controller?.abort(expired(this.#parts.method))
   }
 
   #expireIn(milliseconds: number, from = performance.now()): void {
@@ -183,13 +185,12 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
   #begin(input: unknown): void {
     const { method, head, limits } = this.#parts
     this.#state = 'answering'
-    this.#hasBegun = true
+    const began = (this.#began = performance.now())
     // A stream of the client may last, so only its own deadline limits it.
     const limit = method.clientStreams ? 0 : limits.responseTimeout
     const { metadata, trace, timeout } = head
     const options = timeout === undefined ? { metadata, trace } : { metadata, trace, timeout }
     try {
-      const began = performance.now()
       this.#started = method.start?.(input, options, this)
       // Most methods have answered by now.
       if ((this.#state as string) !== 'over') this.#expireIn(limit, began)
@@ -282,7 +283,7 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
 
   #fail(error: BusbarError<string>): void {
     if (this.#state === 'over') return
-    this.#over(this.#hasBegun ? undefined : error)
+    this.#over(this.#began !== undefined ? undefined : error)
     this.#parts.carrier.finish(toTrailers(error))
     this.#onDrain?.()
   }

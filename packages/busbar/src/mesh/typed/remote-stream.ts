@@ -1,5 +1,6 @@
 import { type CallEdge, succeeded } from '../../contract/call/call-edge.ts'
-import { abortedBy, type CallOrigin, type LiveCall } from '../../contract/call/live-call.ts'
+import { abortedBy } from '../../contract/call/end-reasons.ts'
+import type { CallOrigin, LiveCall } from '../../contract/call/live-call.ts'
 import type { BusbarError, ErrorRecord } from '../../contract/errors.ts'
 import type { RemoteEndpoint } from '../routing/endpoint.ts'
 import type { Channel, ChannelHandler } from '../links/link.ts'

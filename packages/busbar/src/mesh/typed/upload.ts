@@ -1,4 +1,4 @@
-import { abortedBy } from '../../contract/call/live-call.ts'
+import { abortedBy } from '../../contract/call/end-reasons.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import { iteratorOf } from '../../contract/host/input-stream.ts'
 import { inputInvalid } from '../../contract/host/failures.ts'

@@ -1,4 +1,4 @@
-import { abortedBy } from '../../call/live-call.ts'
+import { abortedBy } from '../../call/end-reasons.ts'
 import { BusbarError } from '../../errors.ts'
 import { frame } from '../../grpc/framing.ts'
 import type { AnswerReader } from './answer-reader.ts'
