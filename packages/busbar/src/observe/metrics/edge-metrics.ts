@@ -122,7 +122,7 @@ function whatOf({ protocol, callee, method, route }: EdgeStats): Labels {
 /** By the conventions, a call without a response has no status, and only failures have a type. */
 function outcomeLabels({ protocol }: EdgeStats, { status }: OutcomeStats): Labels {
   const code = status === 'none' ? '' : status
-  const failure = status === 'none' ? '_OTHER' : status.startsWith('5') ? status : ''
+  const failure = status === 'none' ? '_OTHER' : status >= '5' ? status : ''
   const name = protocol === 'http' ? 'http_response_status_code' : 'rpc_response_status_code'
   return { [name]: code, error_type: failure }
 }

@@ -90,7 +90,8 @@ export class OtlpExport {
     clearTimeout(this.#spanTimer)
     const end = performance.now() + closeLimit
     await settlesWithin(closeLimit, [Promise.all([this.#lastMetrics(), this.#lastSpans()])])
-    if (this.#queue.length > 0) this.#spanExport?.drop(this.#queue.splice(0).length)
+    this.#metricExport?.abandon(0)
+    this.#spanExport?.abandon(this.#queue.splice(0).length)
     const left = Math.max(0, end - performance.now())
     await Promise.all([this.#metricExport?.close(left), this.#spanExport?.close(left)])
   }

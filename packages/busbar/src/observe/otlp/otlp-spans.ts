@@ -135,6 +135,6 @@ function attributesOf(span: StoredSpan, failed: boolean): Attributes {
     ...(transport !== undefined && { 'busbar.transport': transport }),
     'busbar.queue.duration': queue / 1000,
     ...(retries > 0 && { [isHttp ? 'http.request.resend_count' : 'busbar.rpc.resend_count']: retries }),
-    ...(failed && { 'error.type': status === 0 ? 'none' : `${status}` }),
+    ...(failed && { 'error.type': status === 0 ? '_OTHER' : `${status}` }),
   }
 }

@@ -27,6 +27,8 @@ export class SignalExport<T> {
   #isFailing = false
   #isFull = false
   #running: Promise<void> | undefined
+  /** How many are in the batch that is under way. */
+  #underWay = 0
 
   constructor(
     signal: OtlpCounts['signal'],
@@ -59,6 +61,14 @@ export class SignalExport<T> {
     this.#log('warn', `OTLP: ${this.#signal} are dropped: as many wait for the collector as the queue holds`)
   }
 
+  /** The app ends with what is under way, and with `waiting` more. */
+  abandon(waiting: number): void {
+    this.drop(waiting)
+    const lost = waiting + this.#underWay
+    const what = this.#signal === 'traces' ? 'spans' : 'points of metrics'
+    if (lost > 0) this.#log('warn', `OTLP: ${lost} ${what} are lost: the app ends before the collector has taken them`)
+  }
+
   /** Nothing waits. */
   drained(): void {
     if (!this.#isFull || this.#isFailing) return
@@ -68,7 +78,11 @@ export class SignalExport<T> {
 
   /** Only when none is under way. Never rejects. The exporter retries, up to its time-out. */
   export(items: T, count: number): Promise<void> {
-    this.#running = this.#export(items, count).finally(() => (this.#running = undefined))
+    this.#underWay = count
+    this.#running = this.#export(items, count).finally(() => {
+      this.#underWay = 0
+      this.#running = undefined
+    })
     return this.#running
   }
 

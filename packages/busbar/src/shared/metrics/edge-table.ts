@@ -21,9 +21,11 @@ const head = { edges: 0, outcomes: 1 } as const
 const counters: ReadonlySet<number> = new Set([edge.begun, edge.over, edge.retries])
 const nameBytes = (edgeCells - edge.name) * Uint32Array.BYTES_PER_ELEMENT
 
-/** The last edge and the last outcome collect everything beyond these limits. */
+/** The last edge collects everything beyond these limits. */
 const edgeLimit = 128
 const outcomeLimit = 256
+/** Of the last edge: calls without a status, and each class of statuses, from 1xx to 9xx. */
+const lastOutcomes = 10
 /** From here on, new methods and routes of a pair are one edge, and statuses of a class one. */
 const detailedEdges = edgeLimit * 0.75
 const detailedOutcomes = outcomeLimit * 0.75
@@ -50,8 +52,6 @@ export const others = '*'
 export const otherMethods = '*'
 /** The status of a call without a complete response. */
 export const noStatus = 0
-/** The status of all calls beyond the limit of outcomes. */
-export const otherStatus = 1
 
 export interface EdgeKey {
   /** A service, {@link outside} or {@link others}. */
@@ -86,7 +86,7 @@ export interface EdgeCounts {
 export interface OutcomeCounts {
   /** The number of the edge. */
   readonly edge: number
-  /** {@link noStatus}, {@link otherStatus}, a status of HTTP, or a class of them: 4 for 4xx. */
+  /** {@link noStatus}, a status of HTTP, or a class of them: 4 for 4xx. */
   readonly status: number
   readonly count: number
   /** Milliseconds of all calls together. */
@@ -206,14 +206,14 @@ export class EdgeTable {
   /** `bucket`: for its first calls, if they are not measured. */
   #addOutcome(of: number, status: number, bucket: number): OutcomeCells {
     const { outcomes } = this
-    const isLast = outcomes >= outcomeLimit - 1
-    const detailed = outcomes < detailedOutcomes || status < 100 ? status : Math.floor(status / 100)
+    const statusClass = status < 100 ? status : Math.floor(status / 100)
+    const detailed = outcomes < detailedOutcomes ? status : statusClass
     const known = this.#findOutcome(of, detailed)
     if (known !== undefined) return this.#outcomeCells(known)
-    if (!isLast) return this.#outcomeCells(this.#appendOutcome(of, detailed, bucket))
+    if (outcomes < outcomeLimit - lastOutcomes) return this.#outcomeCells(this.#appendOutcome(of, detailed, bucket))
     const beyond = this.#beyond()
     return this.#outcomeCells(
-      this.#findOutcome(beyond, otherStatus) ?? this.#appendOutcome(beyond, otherStatus, bucket),
+      this.#findOutcome(beyond, statusClass) ?? this.#appendOutcome(beyond, statusClass, bucket),
     )
   }
 

@@ -231,6 +231,7 @@ test('a collector that does not answer delays the end by no more than a limit', 
   const app = await TestApp.start({ services: { web: `${programs}/otel/index.mjs` }, otlp })
   await receiver.until(() => receiver.requests[0])
   await app.running.stop()
+  assert.ok(app.log.some(({ line }) => /OTLP: \d+ points of metrics are lost/.test(line)))
 })
 
 test('what the config leaves out comes from the standard variables', async () => {

@@ -148,6 +148,13 @@ for (const run of ['thread', 'process'] as const)
           // It has waited until both others were over.
           assert.ok(last.queue > first.run!, JSON.stringify(calls))
           for (const { queue, wire, run: own, duration } of calls) assert.ok(queue + wire! + own! <= duration + 0.01)
+          const transports = new Set(calls.map(({ transport }) => transport))
+          await using unlimited = await TracedApp.start(
+            await tracesApp(run, { accelerators, traces: { sample: 1, keep: 100 } }),
+          )
+          await (await fetch(new URL(path, unlimited.url), { headers })).text()
+          const { transport } = (await unlimited.traceWhen(trace, 2)).calls[1]!
+          assert.deepEqual(transports, new Set([transport]))
         })
 
         test('is queue for slow calls of traces that are not sampled', async () => {

@@ -1,5 +1,6 @@
 import type { Admission, EndpointState, RemoteEndpoint } from '../endpoint.ts'
 import type { Link } from '../../links/link.ts'
+import type { Transport } from '../../../shared/metrics/edge-table.ts'
 import type { LimitedInstance, LimitedService, TakenSlot } from '../limits/limited-service.ts'
 
 /**
@@ -31,6 +32,10 @@ export class Reservation implements RemoteEndpoint, Admission {
 
   get worker(): number {
     return this.target.worker
+  }
+
+  get transport(): Transport | undefined {
+    return this.target.transport
   }
 
   get index(): number {

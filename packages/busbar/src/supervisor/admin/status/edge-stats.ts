@@ -1,6 +1,6 @@
 import type { CallStats, EdgeStats } from '../../../observe/app-status.ts'
 import type { EdgeTotal } from '../../../observe/metrics/edge-totals.ts'
-import { noStatus, otherStatus } from '../../../shared/metrics/edge-table.ts'
+import { noStatus } from '../../../shared/metrics/edge-table.ts'
 import { bucketCount, quantile, upperBound } from '../../../shared/metrics/latency-buckets.ts'
 
 export function toEdgeStats(total: EdgeTotal): EdgeStats {
@@ -55,11 +55,10 @@ export function distribution(counts: Float64Array): Pick<CallStats, 'count' | 'p
 }
 
 function isFailure(status: number): boolean {
-  return status === noStatus || status === 5 || status >= 500
+  return status === noStatus || (status >= 5 && status < 100) || status >= 500
 }
 
 function statusText(status: number): string {
   if (status === noStatus) return 'none'
-  if (status === otherStatus) return 'other'
   return status < 100 ? `${status}xx` : `${status}`
 }
