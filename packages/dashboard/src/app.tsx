@@ -50,6 +50,10 @@ function Shell() {
     event.preventDefault()
     main.current?.focus()
   }
+  // What had the focus may be gone with its page.
+  useEffect(() => {
+    if (document.activeElement === document.body) main.current?.focus({ preventScroll: true })
+  }, [pageName.value])
   const name = status.value?.app.name
   useEffect(() => void (document.title = name === undefined ? 'Busbar' : `${name} · Busbar`), [name])
   return (

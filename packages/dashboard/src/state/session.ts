@@ -3,6 +3,7 @@ import { signal } from '@preact/signals'
 
 /** In the storage of this tab alone: it is gone with the tab. */
 const key = 'busbar-token'
+const tokenInAddress = /^#token=([\w-]+)$/
 
 /** Why the page asks for a token again; null if it does so for the first time. */
 export const problem = signal<string | null>(null)
@@ -33,9 +34,18 @@ function isSendable(text: string): boolean {
   return /^[ -~\u0080-\u00ff]+$/.test(text)
 }
 
+// An address with a token may be opened in a tab that shows the page already.
+addEventListener('hashchange', () => {
+  if (!tokenInAddress.test(location.hash)) return
+  problem.value = null
+  token.value = takeToken()
+  // For those who have seen the address with the token.
+  dispatchEvent(new HashChangeEvent('hashchange'))
+})
+
 /** Takes the token out of the address, so that it is not in bookmarks and screenshots. */
 function takeToken(): string | null {
-  const given = /^#token=([\w-]+)$/.exec(location.hash)?.[1]
+  const given = tokenInAddress.exec(location.hash)?.[1]
   if (given === undefined) {
     const kept = sessionStorage.getItem(key)
     return kept !== null && isSendable(kept) ? kept : null

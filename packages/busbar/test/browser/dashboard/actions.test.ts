@@ -36,6 +36,28 @@ describe('the actions of the dashboard', { skip: noChromium }, () => {
     await opened.tab.getByText(/The app is reloaded: .* worker/).waitFor()
   })
 
+  it('keep the focus of the keyboard', async () => {
+    await opened.goTo('services')
+    const focused = (): Promise<string> => opened.tab.evaluate<string>('document.activeElement.textContent')
+    const buttons = row('web').getByRole('button')
+    for (const name of ['Reload', 'Move…']) {
+      const button = buttons.filter({ hasText: name })
+      await button.focus()
+      await opened.tab.keyboard.press('Enter')
+      if (name === 'Move…') {
+        assert.equal(await opened.tab.evaluate('document.activeElement.checked'), true)
+        await opened.tab.keyboard.press('Enter')
+      }
+      await opened.tab.locator('[aria-busy="true"]').waitFor({ state: 'detached' })
+      assert.equal(await focused(), name)
+    }
+    await buttons.filter({ hasText: 'Profile' }).focus()
+    await opened.tab.keyboard.press('Space')
+    await opened.tab.getByLabel('Seconds').waitFor()
+    await opened.tab.waitForFunction(`document.activeElement.id === 'content'`)
+    await opened.goTo('services')
+  })
+
   it('scale a service', async () => {
     await row('web').getByRole('button', { name: 'One more instance' }).click()
     await pollUntil(() => kindsOf('web').length === 2)

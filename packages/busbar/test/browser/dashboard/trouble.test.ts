@@ -90,4 +90,14 @@ describe('a dashboard that does not get what it asks for', { skip: noChromium },
     await tab.getByRole('button', { name: 'Sign in' }).click()
     await tab.getByRole('heading', { name: 'Topology' }).waitFor()
   })
+
+  it('takes the token from an address that is opened in a tab with the page', async () => {
+    const { tab } = opened
+    await tab.getByRole('button', { name: 'Sign out' }).click()
+    await tab.getByLabel('Token').waitFor()
+    await tab.evaluate(`location.hash = 'token=${opened.token}'`)
+    await tab.getByRole('heading', { name: 'Topology' }).waitFor()
+    assert.equal(new URL(tab.url()).hash, '#/')
+    await tab.getByRole('link', { name: 'Topology' }).and(tab.locator('[aria-current]')).waitFor()
+  })
 })

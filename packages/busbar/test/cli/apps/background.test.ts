@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { BusbarProcess, type Ended } from '../../support/app/busbar-process.ts'
@@ -170,6 +170,18 @@ describe('busbar save and resurrect', () => {
     assert.equal(code, 1)
     assert.match(stdout, /^shop failed : .*thrown on purpose/m)
     assert.match(stdout, /^other started \(process \d+\)$/m)
+  })
+
+  test('say that the folder of an app is gone', async () => {
+    await using background = new Background()
+    const folder = background.folder.at('other')
+    assert.equal((await background.run(['start', '-d', '--port', '0'], folder)).code, 0)
+    await background.run(['save'])
+    await background.run(['stop', '--all'])
+    rmSync(folder, { recursive: true })
+    const { code, stdout } = await background.run(['resurrect'])
+    assert.equal(code, 1)
+    assert.match(stdout, /^other failed : its folder .* does not exist any more.*busbar save again$/m)
   })
 
   test('a suspended app is in the list, and not started a second time', async () => {

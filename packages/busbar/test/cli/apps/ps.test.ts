@@ -11,7 +11,7 @@ import { TestFolder } from '../../support/app/test-folder.ts'
 const program = `
 require('node:http').createServer((request, response) => {
   if (request.url === '/loop') for (;;);
-  if (request.url === '/throw') setImmediate(() => { throw new Error('thrown on purpose') })
+  if (request.url === '/throw') setImmediate(() => { throw new Error('thrown \\u001b[31mon purpose') })
   else response.end('ok')
 }).listen(3000)`
 
@@ -152,7 +152,8 @@ describe('busbar ps', () => {
     await fetch(`${url}/web/throw`).catch(() => {})
     await app.busbar.message('serves again')
     const { stdout } = await app.ps()
-    assert.match(stdout, /^web .+ 1, last: .*thrown on purpose$/m)
+    // The message may hold what a client has sent.
+    assert.match(stdout, /^web .+ 1, last: .*thrown \\u001b\[31mon purpose$/m)
   })
 
   test('shows two runs of one app separately', async () => {

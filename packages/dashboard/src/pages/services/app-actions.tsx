@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { post } from '../../api/client.ts'
 import type { Change } from '../../api/types.ts'
+import { ActionButton } from '../../parts/action-button.tsx'
 import { report, reportError } from '../../state/toasts.ts'
 import { changeText } from './service-actions.tsx'
 
@@ -26,15 +27,15 @@ export function AppActions() {
   }
   return (
     <div class="actions">
-      <button
-        disabled={busy}
+      <ActionButton
+        off={busy}
         onClick={() => void run(async () => changeText('The app is reloaded', await post<Change>('/reload')))}
       >
         Reload all
-      </button>
-      <button class="danger" disabled={busy} onClick={() => dialog.current?.showModal()}>
+      </ActionButton>
+      <ActionButton off={busy} kind="danger" onClick={() => dialog.current?.showModal()}>
         Restart…
-      </button>
+      </ActionButton>
       <dialog ref={dialog} aria-label="Restart the app">
         <h2>Restart the whole app?</h2>
         <div class="stack">

@@ -2,6 +2,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { post, serviceAt } from '../../api/client.ts'
 import type { Change, ServiceDescription } from '../../api/types.ts'
+import { ActionButton } from '../../parts/action-button.tsx'
 import { formatTime, plural } from '../../state/format.ts'
 import { goTo } from '../../state/route.ts'
 import { report, reportError } from '../../state/toasts.ts'
@@ -35,13 +36,13 @@ export function ServiceActions({ service, instances }: ActionsProps) {
   }
   return (
     <div class="row tight" aria-busy={busy}>
-      <button
-        class="compact"
-        disabled={busy}
+      <ActionButton
+        kind="compact"
+        off={busy}
         onClick={() => void run(`${name} reloaded`, '/reload', { service: name })}
       >
         Reload
-      </button>
+      </ActionButton>
       <Scale
         name={name}
         instances={instances}
@@ -52,9 +53,9 @@ export function ServiceActions({ service, instances }: ActionsProps) {
         <Move service={service} busy={busy} move={(to) => void run(`${name} moved`, serviceAt(name, 'move'), to)} />
       )}
       {kind !== 'command' && (
-        <button class="compact" disabled={busy} onClick={() => goTo('profile', name)}>
+        <ActionButton kind="compact" off={busy} onClick={() => goTo('profile', name)}>
           Profile
-        </button>
+        </ActionButton>
       )}
     </div>
   )
@@ -70,18 +71,18 @@ interface ScaleProps {
 function Scale({ name, instances, busy, scale }: ScaleProps) {
   return (
     <span class="stepper" role="group" aria-label={`Instances of ${name}`}>
-      <button
-        class="compact"
-        disabled={busy || instances <= 1}
-        aria-label={`One instance of ${name} fewer`}
+      <ActionButton
+        kind="compact"
+        off={busy || instances <= 1}
+        label={`One instance of ${name} fewer`}
         onClick={() => scale('-1')}
       >
         −
-      </button>
+      </ActionButton>
       <output>{instances}</output>
-      <button class="compact" disabled={busy} aria-label={`One more instance of ${name}`} onClick={() => scale('+1')}>
+      <ActionButton kind="compact" off={busy} label={`One more instance of ${name}`} onClick={() => scale('+1')}>
         +
-      </button>
+      </ActionButton>
     </span>
   )
 }
@@ -107,16 +108,16 @@ function Move({ service: { name, run }, busy, move }: MoveProps) {
   }
   return (
     <>
-      <button class="compact" disabled={busy} onClick={() => dialog.current?.showModal()}>
+      <ActionButton kind="compact" off={busy} onClick={() => dialog.current?.showModal()}>
         Move…
-      </button>
+      </ActionButton>
       <dialog ref={dialog} aria-label={`Move ${name}`}>
         <h2>Move {name}</h2>
         <p class="dim">It serves meanwhile. The place holds until the app is restarted.</p>
         <form onSubmit={submit}>
           {places.map(({ run: to, text }) => (
             <label class="check" key={to}>
-              <input type="radio" name="run" value={to} defaultChecked={to === run} />
+              <input type="radio" name="run" value={to} defaultChecked={to === run} autofocus={to === run} />
               <span>
                 <strong>{to}</strong> <span class="dim">{text}</span>
               </span>

@@ -119,8 +119,14 @@ function Summaries({ traces, longest }: { readonly traces: readonly TraceSummary
 }
 
 function Status({ status: code, failed }: { readonly status: number | null; readonly failed: number }) {
-  const isBad = failed > 0 || code === null || code >= 500
-  return <Badge tone={isBad ? 'bad' : code >= 400 ? 'warn' : 'good'}>{code ?? 'no response'}</Badge>
+  const hasFailed = code === null || code >= 500
+  const isBad = hasFailed || failed > 0
+  return (
+    <Badge tone={isBad ? 'bad' : code >= 400 ? 'warn' : 'good'}>
+      {code ?? 'no response'}
+      {!hasFailed && failed > 0 && `, ${failed} failed`}
+    </Badge>
+  )
 }
 
 function One({ id }: { readonly id: string }) {

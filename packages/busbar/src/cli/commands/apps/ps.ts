@@ -5,7 +5,7 @@ import { findRuns, listRuns } from '../../admin/find-runs.ts'
 import type { CommandContext } from '../../command.ts'
 import { alignColumns } from '../../terminal/columns.ts'
 import { remoteLines } from '../../terminal/remotes.ts'
-import { type Output, paint, print } from '../../terminal/terminal.ts'
+import { oneLine, type Output, paint, print } from '../../terminal/terminal.ts'
 import { memoryText, numberText, percentText, spanText } from '../../terminal/units.ts'
 
 /** `busbar ps`: lists the running apps, or shows the instances of one. */
@@ -142,7 +142,9 @@ function readyLines({ app, instances }: AppStatus, out: Output): string[] {
   const unhealthy = instances.filter((one) => one.unhealthy !== null)
   return [
     ...(app.ready ? [] : [readinessText(app, out)]),
-    ...unhealthy.map(({ service, instance, unhealthy: why }) => paint(out, 'red', `${service} ${instance}: ${why}`)),
+    ...unhealthy.map(({ service, instance, unhealthy: why }) =>
+      paint(out, 'red', `${service} ${instance}: ${oneLine(why!)}`),
+    ),
   ]
 }
 
@@ -162,5 +164,5 @@ function stateText({ state, silentFor, startsIn }: WorkerStats, out: Output, ins
 }
 
 function restartsText({ restarts, lastExit }: WorkerStats): string {
-  return lastExit === null ? `${restarts}` : `${restarts}, last: ${lastExit.text}`
+  return lastExit === null ? `${restarts}` : `${restarts}, last: ${oneLine(lastExit.text)}`
 }

@@ -38,12 +38,24 @@ export async function resurrect(context: CommandContext): Promise<number> {
 /** One that fails does not keep the others from starting. */
 async function startSaved(app: SavedApp, terminal: Terminal): Promise<Resurrected> {
   try {
-    await stat(app.folder)
+    await checkFolder(app)
     const { pid } = await startDetached({ ...app, location: app.args.at(-1)!, terminal })
     return { ...about(app), outcome: 'started', pid }
   } catch (thrown) {
     const { code, message } = BusbarError.from(thrown)
     return { ...about(app), outcome: 'failed', error: { code, message } }
+  }
+}
+
+/** Throws CONFIG_NOT_FOUND if it was removed. */
+async function checkFolder({ folder }: SavedApp): Promise<void> {
+  try {
+    await stat(folder)
+  } catch (cause) {
+    throw new BusbarError('CONFIG_NOT_FOUND', {
+      message: `its folder ${folder} does not exist any more; start it where it is now, and run busbar save again`,
+      cause,
+    })
   }
 }
 

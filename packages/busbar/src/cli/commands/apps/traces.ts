@@ -4,7 +4,7 @@ import { findRun } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
 import type { CommandContext } from '../../command.ts'
 import { alignColumns } from '../../terminal/columns.ts'
-import { type Output, paint } from '../../terminal/terminal.ts'
+import { oneLine, type Output, paint } from '../../terminal/terminal.ts'
 import { timeText, waterfallText } from './waterfall-lines.ts'
 
 type Traces = z.output<typeof listTraces.output>
@@ -39,7 +39,7 @@ function listText({ sample, traces: list }: Traces, out: Output): string {
     timeText(duration),
     `${hops}`,
     failed === 0 ? '0' : paint(out, 'red', `${failed}`),
-    `${first.service} ${first.method}${first.path === null ? '' : ` ${first.path}`} ${first.status ?? 'none'}`,
+    oneLine(`${first.service} ${first.method}${first.path === null ? '' : ` ${first.path}`} ${first.status ?? 'none'}`),
   ])
   return alignColumns([head, ...rows]).join('\n')
 }

@@ -2,7 +2,7 @@
 import type * as z from 'zod'
 import type { getTrace } from '../../../supervisor/admin/operations/traces.ts'
 import { alignColumns } from '../../terminal/columns.ts'
-import { type Output, paint } from '../../terminal/terminal.ts'
+import { oneLine, type Output, paint } from '../../terminal/terminal.ts'
 
 type Trace = z.output<typeof getTrace.output>
 type Call = Trace['calls'][number]
@@ -15,7 +15,7 @@ export function waterfallText(trace: Trace, out: Output): string {
   const { id, duration, dropped } = trace
   const head = ['call', 'over', 'status', 'took', 'queue', 'wire', 'run', 'sent', 'received', '']
   const rows = inTree(trace).map(({ row, depth }) => [
-    `${'  '.repeat(depth)}${'path' in row ? nameOf(row) : row.name}`,
+    `${'  '.repeat(depth)}${oneLine('path' in row ? nameOf(row) : row.name)}`,
     ...('path' in row ? callCells(row, out) : ownCells(row, out)),
     bar(row, duration),
   ])
