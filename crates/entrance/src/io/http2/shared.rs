@@ -7,14 +7,18 @@ use std::sync::Arc;
 use crate::worker::Worker;
 
 /// Streams that a client may reset before their response without any that it lets end
-/// (CVE-2023-44487). Each complete response allows one more.
+/// (CVE-2023-44487). Each complete response allows one more, and so does time: a client of gRPC
+/// resets each call that is not answered before its deadline.
 pub const MAX_RESETS: u32 = 100;
+const RESETS_PER_SECOND: u64 = 33;
 
 /// What the streams of a connection share with it.
 #[derive(Default)]
 pub struct Shared {
     open: Cell<u32>,
     resets: Cell<u32>,
+    /// When time last allowed some, in milliseconds.
+    since: Cell<u64>,
     pub is_secure: bool,
     /// That the client has shown, in DER.
     pub certificate: Option<Box<[u8]>>,
@@ -34,8 +38,13 @@ impl Shared {
     }
 
     /// A client has reset a stream before its response was complete.
-    pub fn was_reset(&self) {
-        self.resets.set(self.resets.get() + 1);
+    pub fn was_reset(&self, now: u64) {
+        let more = now.saturating_sub(self.since.get()) * RESETS_PER_SECOND / 1000;
+        if more > 0 {
+            self.since.set(now);
+        }
+        let counted = self.resets.get().saturating_sub(u32::try_from(more).unwrap_or(u32::MAX));
+        self.resets.set(counted + 1);
     }
 
     pub fn has_ended(&self) {

@@ -262,7 +262,7 @@ impl Http2Stream {
         if self.response.was_reset() {
             // A WebSocket may end in this way.
             if !(self.response.is_tunnel && self.response.has_begun()) {
-                self.shared.was_reset();
+                self.shared.was_reset(io.entrance.now());
             }
             return Poll::Ready(());
         }

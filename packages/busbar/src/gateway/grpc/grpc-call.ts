@@ -18,8 +18,11 @@ import type { StartedCall } from '../../contract/http/responder.ts'
 import { compress, decompress } from './compression.ts'
 import { MessageQueue } from './message-queue.ts'
 
-/** Milliseconds by which a client's clock and the way to it may be ahead. */
-const deadlineSlack = 100
+/**
+ * Milliseconds by which a client's reset may come before the deadline here, since its clock starts
+ * first: a tenth of the call's time, within these limits.
+ */
+const deadlineSlack = { least: 20, most: 100 }
 
 /**
  * One call: collects its messages, calls the method and sends what it answers. The deadline and the
@@ -110,7 +113,6 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
     this.#cancel()
   }
 
-  /** Does nothing to a call that was answered. */
   #cancel(): void {
     this.#started?.abandon()
     this.#controller?.abort()
@@ -123,7 +125,8 @@ export class GrpcCall implements CarrierEvents, CallSink, Expiring {
   get #isDue(): boolean {
     const { timeout } = this.#parts.head
     if (timeout === undefined || this.#began === undefined) return false
-    return this.#began + timeout - performance.now() <= Math.min(deadlineSlack, timeout / 10)
+    const slack = Math.min(deadlineSlack.most, Math.max(deadlineSlack.least, timeout / 10))
+    return this.#began + timeout - performance.now() <= slack
   }
 
   #expireNow(): void {
