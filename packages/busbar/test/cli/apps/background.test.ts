@@ -1,69 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { BusbarProcess, type Ended } from '../../support/app/busbar-process.ts'
+import { Background, shop, type Started } from '../../support/app/background.ts'
+import { BusbarProcess } from '../../support/app/busbar-process.ts'
 import { pollUntil } from '../../support/app/test-app.ts'
-import { TestFolder } from '../../support/app/test-folder.ts'
-
-const program = `
-const { NAME = '' } = process.env
-console.log('started ' + NAME)
-require('node:http').createServer((request, response) => response.end('ok ' + process.pid)).listen(3000)`
-
-const shop = { gateway: { port: 0, routes: { '/web': 'web' } }, services: { web: './web' } }
-
-const files = {
-  'shop/package.json': { name: 'shop' },
-  'shop/busbar.config.json': shop,
-  'shop/web/index.js': program,
-  'other/package.json': { name: 'other' },
-  'other/index.js': program,
-  'throws/package.json': { name: 'throws' },
-  'throws/index.js': `throw new Error('thrown on purpose')`,
-  'killed/package.json': { name: 'killed' },
-  'killed/index.js': `require('node:child_process').execFileSync('kill', ['-9', String(process.pid)])`,
-  'wrong/busbar.config.json': { servces: {} },
-}
-
-interface Started {
-  readonly pid: number
-  readonly addresses: readonly { readonly url: string }[]
-  readonly entrance: string
-  readonly logs: string
-}
-
-/** Folders of apps, and of what Busbar keeps for them. Stops what runs at the end of its scope. */
-class Background implements AsyncDisposable {
-  readonly folder = new TestFolder(files)
-  readonly env = {
-    XDG_RUNTIME_DIR: this.folder.at('run'),
-    XDG_STATE_HOME: this.folder.at('state'),
-    XDG_CONFIG_HOME: this.folder.at('config'),
-  }
-
-  run(args: readonly string[], cwd = this.folder.path): Promise<Ended> {
-    return BusbarProcess.run(args, { env: this.env, cwd })
-  }
-
-  async start(...args: string[]): Promise<Started> {
-    const { code, stdout, stderr } = await this.run(['start', '-d', '--json', ...args])
-    assert.equal(code, 0, stderr)
-    return JSON.parse(stdout) as Started
-  }
-
-  async running(): Promise<string[]> {
-    const { stdout } = await this.run(['ps', '--json'])
-    return (JSON.parse(stdout) as { runs: { app: { name: string } }[] }).runs.map(({ app }) => app.name)
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.run(['stop', '--all'])
-    this.folder[Symbol.dispose]()
-  }
-}
 
 describe('busbar start -d', () => {
   test('returns when the app serves, which goes on and keeps its log in files', async () => {
@@ -127,87 +70,6 @@ describe('busbar start -d', () => {
     assert.equal(wrong.code, 3)
     assert.match(wrong.stderr, /CONFIG_KEY_UNKNOWN/)
     assert.deepEqual(await background.running(), [])
-  })
-})
-
-describe('busbar save and resurrect', () => {
-  test('start the apps of the background again, with their flags', async () => {
-    await using background = new Background()
-    await background.start('shop')
-    await background.start('--port', '0', '--once', 'other')
-    await using foreground = new BusbarProcess(['start', 'other', '--port', '0', '--once'], {
-      env: background.env,
-      cwd: background.folder.path,
-    })
-    await foreground.url()
-    const saved = await background.run(['save', '--json'])
-    const { file, apps } = JSON.parse(saved.stdout) as { file: string; apps: { name: string; args: string[] }[] }
-    assert.deepEqual(
-      apps.map(({ name }) => name),
-      ['shop', 'other'],
-    )
-    assert.deepEqual(apps[1]!.args, ['--port=0', '--once', background.folder.at('other')])
-    assert.equal(statSync(file).mode & 0o777, 0o600)
-    await background.run(['stop', '--all'])
-    await foreground.ended
-    const { code, stdout } = await background.run(['resurrect', '--json'], '/')
-    assert.equal(code, 0)
-    const outcomes = (JSON.parse(stdout) as { apps: { outcome: string }[] }).apps.map(({ outcome }) => outcome)
-    assert.deepEqual(outcomes, ['started', 'started'])
-    assert.deepEqual(await background.running(), ['shop', 'other'])
-    const again = await background.run(['resurrect'])
-    assert.deepEqual([again.code, again.stdout], [0, 'shop runs already\nother runs already\n'])
-  })
-
-  test('say which app fails, and start the others', async () => {
-    await using background = new Background()
-    await background.start('shop')
-    await background.start('--port', '0', 'other')
-    await background.run(['save'])
-    await background.run(['stop', '--all'])
-    background.folder.write('shop/web/index.js', `throw new Error('thrown on purpose')`)
-    const { code, stdout } = await background.run(['resurrect'])
-    assert.equal(code, 1)
-    assert.match(stdout, /^shop failed : .*thrown on purpose/m)
-    assert.match(stdout, /^other started \(process \d+\)$/m)
-  })
-
-  test('say that the folder of an app is gone', async () => {
-    await using background = new Background()
-    const folder = background.folder.at('other')
-    assert.equal((await background.run(['start', '-d', '--port', '0'], folder)).code, 0)
-    await background.run(['save'])
-    await background.run(['stop', '--all'])
-    rmSync(folder, { recursive: true })
-    const { code, stdout } = await background.run(['resurrect'])
-    assert.equal(code, 1)
-    assert.match(stdout, /^other failed : its folder .* does not exist any more.*busbar save again$/m)
-  })
-
-  test('a suspended app is in the list, and not started a second time', async () => {
-    await using background = new Background()
-    const { pid } = await background.start('shop')
-    process.kill(pid, 'SIGSTOP')
-    const saved = await background.run(['save', '--json'])
-    const { apps } = JSON.parse(saved.stdout) as { apps: { name: string; args: string[] }[] }
-    assert.deepEqual([apps[0]?.name, apps[0]?.args], ['shop', [background.folder.at('shop')]])
-    assert.equal((await background.run(['resurrect'])).stdout, 'shop runs already\n')
-    assert.match(
-      (await background.run(['ps'])).stdout,
-      new RegExp(`^shop +${pid} +does not answer .*${apps[0]!.args[0]}$`, 'm'),
-    )
-    const described = await background.run(['describe', 'shop'], '/')
-    assert.equal(described.code, 4)
-    assert.match(described.stderr, new RegExp(`process ${pid}\\) does not answer`))
-    process.kill(pid, 'SIGCONT')
-    assert.deepEqual(await background.running(), ['shop'])
-  })
-
-  test('resurrect without a list says so', async () => {
-    await using background = new Background()
-    const { code, stderr } = await background.run(['resurrect'])
-    assert.equal(code, 2)
-    assert.match(stderr, /run busbar save/)
   })
 })
 
