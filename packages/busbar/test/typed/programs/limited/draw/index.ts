@@ -10,7 +10,7 @@ let inside = 0
 export default draw.implement({
   async slowly({ ms }) {
     const atOnce = ++inside
-    console.log('drawing')
+    console.log(`drawing ${ms}`)
     await new Promise((resolve) => setTimeout(resolve, ms))
     inside--
     return { atOnce, worker }
