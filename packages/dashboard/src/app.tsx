@@ -50,9 +50,10 @@ function Shell() {
     event.preventDefault()
     main.current?.focus()
   }
+  const focused = useRef<Element>(undefined)
   // What had the focus may be gone with its page.
   useEffect(() => {
-    if (document.activeElement === document.body) main.current?.focus({ preventScroll: true })
+    if (focused.current?.isConnected === false && document.activeElement === document.body) main.current?.focus()
   }, [pageName.value])
   const name = status.value?.app.name
   useEffect(() => void (document.title = name === undefined ? 'Busbar' : `${name} · Busbar`), [name])
@@ -63,7 +64,13 @@ function Shell() {
       </a>
       <Sidebar />
       <TopBar />
-      <main ref={main} id="content" tabIndex={0} aria-label="Content">
+      <main
+        ref={main}
+        id="content"
+        tabIndex={0}
+        aria-label="Content"
+        onFocusIn={({ target }) => (focused.current = target as Element)}
+      >
         {silentSince.value !== null && (
           <p class="lost" role="status">
             {refusal.value === null
