@@ -34,7 +34,11 @@ export const remoteMetrics: readonly (readonly [Metric, (status: AppStatus) => S
   ofHosts('busbar_remote_ejected', 'Whether the host gets no calls for a while, because they failed.', ({ state }) =>
     Number(state === 'ejected'),
   ),
-  ofHosts('busbar_remote_calls_in_flight', 'Calls of this app that the host has not answered.', (one) => one.inFlight),
+  ofHosts(
+    'busbar_remote_calls_in_flight',
+    'Calls of this app that the host has not answered. Without accelerators, open connections to programs count instead.',
+    (one) => one.inFlight,
+  ),
   ofHosts(
     'busbar_remote_load',
     'Calls in flight at the host, of all callers, as it has reported last.',

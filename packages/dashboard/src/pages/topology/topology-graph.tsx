@@ -95,7 +95,7 @@ function FlowLine({ flow, at, isSelected, select }: LineProps) {
       />
       <g transform={`translate(${at.x} ${at.y})`}>
         <rect x={-64} y={-19} width={128} height={38} rx={7} class="plate" />
-        <text y={-4} class="rate">
+        <text y={latency === '' ? 4 : -4} class="rate">
           {rate}{' '}
           {failures === '' ? (
             <tspan class="by">{shortList(transports)}</tspan>
