@@ -16,14 +16,16 @@ import { printResult } from './print-result.ts'
 export async function saveFile(context: CommandContext, take: () => Promise<Readable>, name: string): Promise<void> {
   const { flags, terminal } = context
   const file = resolve(terminal.cwd, flags.output ?? name)
-  const isNew = createPrivate(file, flags.output !== undefined)
-  // A profile takes seconds: a signal meanwhile would leave an empty file.
+  let isNew = false
+  // A profile takes seconds: a signal meanwhile would leave an empty file. Before there is a file,
+  // so that none comes in between.
   const ignoreSignals = onStopSignal((signal) => {
     if (isNew) rmSync(file, { force: true })
     ignoreSignals()
     process.kill(process.pid, signal)
   })
   try {
+    isNew = createPrivate(file, flags.output !== undefined)
     await using handle = await openPrivate(file).catch((cause) => unwritable(file, cause))
     await fill(handle, isNew, file, await take())
   } catch (error) {
@@ -57,7 +59,7 @@ function unwritable(file: string, cause: Error): never {
   })
 }
 
-/** False: it exists, and `replaces` allows that. At once, so that no signal comes in between. */
+/** False: it exists, and `replaces` allows that. Synchronous: no handler of a signal runs meanwhile. */
 function createPrivate(file: string, replaces: boolean): boolean {
   try {
     closeSync(openSync(file, 'wx', 0o600))
