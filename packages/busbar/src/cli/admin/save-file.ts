@@ -59,7 +59,9 @@ function unwritable(file: string, cause: Error): never {
   })
 }
 
-/** False: it exists, and `replaces` allows that. Synchronous: no handler of a signal runs meanwhile. */
+/**
+ * False: it exists, and `replaces` allows that. Synchronous: no handler of a signal runs meanwhile.
+ */
 function createPrivate(file: string, replaces: boolean): boolean {
   try {
     closeSync(openSync(file, 'wx', 0o600))
