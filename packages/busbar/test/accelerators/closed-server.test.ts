@@ -4,9 +4,11 @@ import { acceleratorNames, optInAccelerator } from '../../src/shared/accelerator
 import { TestApp } from '../support/app/test-app.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 
+// Closed before the answer: with `finish` the next call could come first, and Node ends the
+// connection of a call that it has not read.
 const closing = `const server = require('node:http').createServer((request, response) => {
+  server.close()
   response.setHeader('connection', 'close').end('open')
-  response.on('finish', () => server.close())
 })
 server.listen(4000)
 setInterval(() => {}, 1e6)`
@@ -36,7 +38,7 @@ for (const run of ['shared', 'thread'] as const)
       }
       assert.deepEqual(await ask('/closing'), [200, 'open'])
       const last = await ask('/closing')
-      assert.equal(last[0], 503)
+      assert.equal(last[0], 503, `answered with ${last[1]}`)
       const refused = "connect ECONNREFUSED closing.internal:80 (service 'closing' is not reachable)"
       assert.deepEqual(await ask('/asking'), [200, refused])
     })
