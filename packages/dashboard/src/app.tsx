@@ -51,10 +51,15 @@ function Shell() {
     main.current?.focus()
   }
   const focused = useRef<Element>(undefined)
-  // What had the focus may be gone with its page.
+  // What had the focus may be gone, with its page or by what it did.
   useEffect(() => {
-    if (focused.current?.isConnected === false && document.activeElement === document.body) main.current?.focus()
-  }, [pageName.value])
+    const content = main.current!
+    const observer = new MutationObserver(() => {
+      if (focused.current?.isConnected === false && document.activeElement === document.body) content.focus()
+    })
+    observer.observe(content, { childList: true, subtree: true })
+    return () => observer.disconnect()
+  }, [])
   const name = status.value?.app.name
   useEffect(() => void (document.title = name === undefined ? 'Busbar' : `${name} · Busbar`), [name])
   return (

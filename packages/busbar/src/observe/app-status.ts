@@ -184,7 +184,7 @@ export interface ExitInfo {
   readonly service: string | null
   /** One sentence. */
   readonly text: string
-  /** The stack that blocked the event loop, innermost frame first; empty after other exits. */
+  /** Of what the program threw, or of what blocked its event loop; else empty. */
   readonly stack: readonly string[]
 }
 

@@ -23,6 +23,8 @@ export interface LogReading extends LogFilter {
   readonly limit: number
   /** Whether to wait for further entries until `signal` aborts. */
   readonly follow: boolean
+  /** With `follow`: whether an empty line comes between the kept entries and further ones. */
+  readonly mark?: boolean
   readonly signal: AbortSignal
 }
 
@@ -71,12 +73,13 @@ export class RecentLog {
   }
 
   /** Lines of JSON as on standard output, the oldest first. */
-  async *read({ limit, follow, signal, ...filter }: LogReading): AsyncGenerator<string> {
+  async *read({ limit, follow, mark = false, signal, ...filter }: LogReading): AsyncGenerator<string> {
     const format = createJsonFormat()
     // Before the kept entries are read: nothing is missed in between.
     using follower = follow ? this.#follow(filter, signal) : undefined
     for (const entry of this.#matching(filter, limit)) yield format(entry)
     if (follower === undefined) return
+    if (mark) yield '\n'
     for (;;) {
       const taken = await follower.take()
       if (taken === undefined) return

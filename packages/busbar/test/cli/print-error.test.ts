@@ -32,6 +32,16 @@ test("prints the stack of a program's error from a worker, but not Busbar's own"
   assert.equal(errorText(plain, ours, false), 'busbar: web is silent (PROGRAM_NEVER_LISTENED)')
 })
 
+test('control characters of a program are shown as escapes, but for the ends of lines', () => {
+  const cause = new Error('theirs')
+  cause.stack = 'Error: \x1b[2Jtheirs\n\tat \u202erun'
+  const text = textOf({ message: 'web threw \x1b]0;title\x07', hint: 'Look\rat it.', cause })
+  assert.equal(
+    text,
+    'busbar: web threw \\u001b]0;title\\u0007 (PROGRAM_THREW)\n  hint: Look\\u000dat it.\n\n  Error: \\u001b[2Jtheirs\n  \tat \\u202erun',
+  )
+})
+
 test('an invalid config has no stack; verbose prints the chain of causes', () => {
   const cause = new Error('ENOENT')
   const error = new BusbarError('CONFIG_UNREADABLE', { message: 'no', cause })

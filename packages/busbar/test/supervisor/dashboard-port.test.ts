@@ -156,12 +156,21 @@ describe('GET /live', () => {
     assert.equal((await ask(`${url}&after=first`, { authorization })).status, 422)
   })
 
-  test('ends with the app', async () => {
-    const app = await start()
-    await using live = await LiveReader.open(`${app.running.pageUrl}/live`, authorization)
-    await live.status()
-    await app.running.stop()
+  test('ends with the app, and shows how that has ended', async () => {
+    const recentLog = new RecentLog()
+    const app = await start({ maxRestarts: 0 }, { recentLog })
+    const url = `${app.running.pageUrl}/live?interval=60000&logs=true`
+    await using live = await LiveReader.open(url, authorization)
+    const first = await live.status()
+    assert.equal(first.status.workers[0]!.state, 'serving')
+    const dying = fetch(`${app.url}/throw`).catch(() => {})
+    const last = await live.status()
+    const [worker] = last.status.workers
+    assert.deepEqual([worker!.state, worker!.lastExit!.why], ['givenUp', 'exception'])
+    assert.match(worker!.lastExit!.stack.join('\n'), /at .*any\.js/)
     await live.ended()
+    await dying
+    await app.running.ended
   })
 
   test('shares its limit with those that follow the log', async () => {

@@ -2,6 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { mostMinutes, record } from '../recording/record.ts'
 import { nameOf, toHtml } from '../recording/to-html.ts'
 import { report, reportError } from '../state/toasts.ts'
+import { ActionButton } from './action-button.tsx'
 import { Icon } from './icon.tsx'
 import { saveFile } from './save-file.ts'
 
@@ -18,15 +19,14 @@ export function SaveButton() {
   }
   return (
     <>
-      <button
-        class="icon plain first-tool"
-        disabled={busy}
-        aria-label="Save the last minutes"
-        title="Save the last minutes"
+      <ActionButton
+        kind="icon plain first-tool"
+        off={busy}
+        label="Save the last minutes"
         onClick={() => dialog.current?.showModal()}
       >
         <Icon name="save" />
-      </button>
+      </ActionButton>
       <dialog ref={dialog} aria-label="Save the last minutes">
         <h2>Save the last minutes</h2>
         <p class="dim">

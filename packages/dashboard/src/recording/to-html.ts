@@ -35,7 +35,12 @@ export function nameOf({ savedAt, status: { app } }: Recording): string {
 
 async function textsOf(selector: string, addressOf: (element: Element) => string): Promise<string> {
   const elements = [...document.querySelectorAll(selector)]
-  const texts = elements.map(async (element) => await (await fetch(addressOf(element))).text())
+  const texts = elements.map(async (element) => {
+    const response = await fetch(addressOf(element))
+    // An update of Busbar has replaced the page's files while it is open.
+    if (!response.ok) throw new Error('The files of this page have changed. Load it again, then save.')
+    return await response.text()
+  })
   return (await Promise.all(texts)).join('\n')
 }
 

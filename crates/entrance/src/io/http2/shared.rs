@@ -40,9 +40,8 @@ impl Shared {
     /// A client has reset a stream before its response was complete.
     pub fn was_reset(&self, now: u64) {
         let more = now.saturating_sub(self.since.get()) * RESETS_PER_SECOND / 1000;
-        if more > 0 {
-            self.since.set(now);
-        }
+        // The rest of an interval counts with the next one.
+        self.since.set(self.since.get() + more * 1000 / RESETS_PER_SECOND);
         let counted = self.resets.get().saturating_sub(u32::try_from(more).unwrap_or(u32::MAX));
         self.resets.set(counted + 1);
     }
@@ -78,5 +77,31 @@ impl OpenStream {
 impl Drop for OpenStream {
     fn drop(&mut self) {
         self.0.open.set(self.0.open.get() - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_RESETS, Shared};
+
+    #[test]
+    fn thirty_resets_a_second_are_no_flood_however_they_are_spaced() {
+        let shared = Shared::new(false, None);
+        for tenth in 0..1000 {
+            for offset in [20, 60, 100] {
+                shared.was_reset(tenth * 100 + offset);
+                assert!(!shared.is_flood());
+            }
+        }
+    }
+
+    #[test]
+    fn a_burst_is_a_flood() {
+        let shared = Shared::new(false, None);
+        for _ in 0..=MAX_RESETS {
+            assert!(!shared.is_flood());
+            shared.was_reset(60_000);
+        }
+        assert!(shared.is_flood());
     }
 }

@@ -18,7 +18,9 @@ const wait = 5000
  * (`scripts/operations/idle.ts`). It takes some 20 ms. Before that, loads what may not exist later
  * and limits the compile cache, which leave their own garbage. Returns a function that prevents it.
  */
-function tidyAfterStart(env: NodeJS.ProcessEnv): () => void {
+function tidyAfterStart({ admin }: App, env: NodeJS.ProcessEnv): () => void {
+  // Loading takes some 50 ms, and the first scrape of a port may come within the next seconds.
+  if (admin !== undefined) void loadAdminApi().catch(() => {})
   const timer = setTimeout(() => void tidy(env), wait).unref()
   return () => clearTimeout(timer)
 }
@@ -81,7 +83,7 @@ async function runOnce(app: App, session: Session, { terminal }: CommandContext)
     page: session.announcePage(running),
   })
   session.systemd.notify('READY=1', `STATUS=serves at ${running.addresses.map(({ url }) => url).join(', ')}`)
-  const preventTidying = tidyAfterStart(terminal.env)
+  const preventTidying = tidyAfterStart(app, terminal.env)
   await untilEnd(running, session, () => next !== undefined).finally(preventTidying)
   return next
 }

@@ -1,8 +1,6 @@
 import { BusbarError } from '../../contract/errors.ts'
-import { type Output, paint, print } from './terminal.ts'
-import { codeFolder } from '../../shared/package-files.ts'
-
-const ownFolder = codeFolder()
+import { type Output, paint, print, someLines } from './terminal.ts'
+import { programStack } from '../../shared/program-stack.ts'
 
 /**
  * Prints what happened, where, what to do, and the program's own stack. `verbose` adds Busbar's
@@ -21,27 +19,12 @@ export function errorText(output: Output, error: BusbarError, verbose: boolean):
   const where =
     error.service === undefined || error.message.includes(error.service) ? '' : `service '${error.service}': `
   const lines = [
-    `${paint(output, 'red', 'busbar:')} ${where}${error.message} ${paint(output, 'dim', `(${error.code})`)}`,
+    `${paint(output, 'red', 'busbar:')} ${where}${someLines(error.message)} ${paint(output, 'dim', `(${error.code})`)}`,
   ]
-  if (error.hint !== undefined) lines.push(`${paint(output, 'cyan', '  hint:')} ${error.hint}`)
-  const stack = verbose ? wholeStack(error) : programStack(error)
-  if (stack !== undefined) lines.push('', indent(stack))
+  if (error.hint !== undefined) lines.push(`${paint(output, 'cyan', '  hint:')} ${someLines(error.hint)}`)
+  const stack = verbose || error.code === 'INTERNAL' ? wholeStack(error) : programStack(error)
+  if (stack !== undefined) lines.push('', indent(someLines(stack)))
   return lines.join('\n')
-}
-
-/** The stack of the program's own error, without the frames of Busbar and Node. */
-function programStack(error: BusbarError): string | undefined {
-  if (error.code === 'INTERNAL') return wholeStack(error)
-  if (!/^(PROGRAM|WORKER)_/.test(error.code)) return undefined
-  const stack = error.cause instanceof Error ? error.cause.stack : error.stack
-  // An error from a worker carries the program's stack, or Busbar's if no program had thrown.
-  if (stack === undefined || stack.startsWith('BusbarError')) return undefined
-  const kept = stack.split('\n').filter((line) => !isForeign(line))
-  return kept.join('\n')
-}
-
-function isForeign(line: string): boolean {
-  return /^\s+at /.test(line) && (line.includes('node:internal/') || line.includes(ownFolder))
 }
 
 function wholeStack(error: Error): string {

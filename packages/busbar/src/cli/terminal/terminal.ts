@@ -64,6 +64,11 @@ export function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escapeUnits)
 }
 
+/** As {@link oneLine}, for text of several lines. */
+export function someLines(text: string): string {
+  return text.replaceAll(/[^\n\t]+/g, oneLine)
+}
+
 /** JSON has the same characters as escapes, so that it can be printed too. */
 export function printableJson(value: object): string {
   return JSON.stringify(value, undefined, 2).replaceAll(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, escapeUnits)

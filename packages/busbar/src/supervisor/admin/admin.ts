@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import type { AdminPort, App } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import { reservedDescriptors } from '../../shared/process/descriptors.ts'
+import { settlesWithin } from '../../shared/settles-within.ts'
 import { removeAbandonedFolders } from '../../shared/process/temporary-folders.ts'
 import { referenceUrl } from '../reference-url.ts'
 import type { PagePort, StartOptions } from '../running-app.ts'
@@ -13,6 +14,7 @@ import { claimSocket } from './admin-socket.ts'
 import { isPage, sendPage } from './dashboard/dashboard-page.ts'
 import { distrust, isLoopbackAddress } from './dashboard/trusted-origin.ts'
 import type * as AdminApi from './http/answer.ts'
+import type { AnswerContext } from './http/answer.ts'
 import { sendProblem } from './http/send.ts'
 import type { OperationContext } from './operations/operation.ts'
 import { limitConnections } from './limit-connections.ts'
@@ -21,6 +23,12 @@ import { removeSocket, writeStartRecord } from './start-record.ts'
 export interface AdminParts extends Omit<OperationContext, 'signal'>, Pick<StartOptions, 'adminFolder' | 'page'> {
   readonly warn: (line: string) => void
 }
+
+/** What requests are answered with. */
+type OpenParts = AdminParts & Pick<AnswerContext, 'closing'>
+
+/** Milliseconds that clients have to read the last answers, above all those that follow the app. */
+const farewell = 250
 
 /** The admin listeners of an app. */
 export interface Admin {
@@ -40,8 +48,10 @@ interface AdminListener {
  * Opens the admin socket, if it has a folder, and the admin ports. A socket that cannot be opened
  * is only a warning. Rejects with ADMIN_UNAVAILABLE when a port cannot be opened.
  */
-export async function openAdmin(app: App, parts: AdminParts): Promise<Admin> {
-  const { adminFolder: folder, page } = parts
+export async function openAdmin(app: App, given: AdminParts): Promise<Admin> {
+  const { adminFolder: folder, page } = given
+  const closing = new AbortController()
+  const parts = { ...given, closing: closing.signal }
   const listeners: AdminListener[] = []
   let pageUrl: string | undefined
   if (app.admin !== undefined) listeners.push(await openPort(app.admin, parts))
@@ -60,12 +70,15 @@ export async function openAdmin(app: App, parts: AdminParts): Promise<Admin> {
   return {
     urls: listeners.map(({ url }) => url),
     pageUrl,
-    close: async () => void (await Promise.all(listeners.map((listener) => listener.close()))),
+    close: async () => {
+      closing.abort()
+      await Promise.all(listeners.map((listener) => listener.close()))
+    },
   }
 }
 
 /** Only this user can connect. */
-async function openSocket(path: string, parts: AdminParts): Promise<AdminListener> {
+async function openSocket(path: string, parts: OpenParts): Promise<AdminListener> {
   const server = createAdmin((api, req, res) => void api.answer(parts, true, req, res))
   await listening(server, { path })
   const { running, command } = parts
@@ -83,7 +96,7 @@ async function openSocket(path: string, parts: AdminParts): Promise<AdminListene
 }
 
 /** For this run alone, on the loopback interface. Another one if the port is taken meanwhile. */
-async function openPagePort({ port, token }: PagePort, parts: AdminParts): Promise<AdminListener> {
+async function openPagePort({ port, token }: PagePort, parts: OpenParts): Promise<AdminListener> {
   const host = '127.0.0.1'
   try {
     return await openPort({ host, port, token }, parts)
@@ -94,7 +107,7 @@ async function openPagePort({ port, token }: PagePort, parts: AdminParts): Promi
 }
 
 /** Each request needs the token, except probes and the files of the dashboard. */
-async function openPort({ host, port, token }: AdminPort, parts: AdminParts): Promise<AdminListener> {
+async function openPort({ host, port, token }: AdminPort, parts: OpenParts): Promise<AdminListener> {
   const expected = digest(token)
   const isLoopback = isLoopbackAddress(host)
   const server = createAdmin((api, req, res) => {
@@ -168,6 +181,6 @@ async function listening(server: Server, where: { path: string } | { host: strin
 async function closed(server: Server): Promise<void> {
   const done = once(server, 'close')
   server.close()
-  server.closeAllConnections()
+  if (!(await settlesWithin(farewell, [done]))) server.closeAllConnections()
   await done
 }

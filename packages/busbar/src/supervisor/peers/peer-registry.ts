@@ -1,11 +1,12 @@
 import { MessageChannel, type Transferable } from 'node:worker_threads'
 import type { ErrorRecord } from '../../contract/errors.ts'
 import type { DirectInstance } from '../../shared/entrance.ts'
-import type { InstanceSpec, LinkSetup, ToWorker } from '../../shared/control-messages.ts'
-import type { LostLink } from '../workers/worker-handle.ts'
+import type { FromWorker, InstanceSpec, LinkSetup, ToWorker } from '../../shared/control-messages.ts'
 import { PeerDrain } from './peer-drain.ts'
 import type { LinkedWorker, Reconnector } from './reconnector.ts'
 import type { SlowStartSpec } from '../../shared/slow-start.ts'
+
+type LostLink = Extract<FromWorker, { type: 'unlinked' }>
 
 /** A worker, as its peers need to know it. */
 export interface PeerInfo extends LinkedWorker {

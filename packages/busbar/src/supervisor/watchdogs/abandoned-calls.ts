@@ -1,12 +1,15 @@
 import { threadsNow } from '../../shared/metrics/worker-cells.ts'
 import type { ConcurrencySlots } from '../../shared/calls/concurrency-slots.ts'
-import type { AbandonedCall } from '../workers/worker-handle.ts'
+import type { FromWorker } from '../../shared/control-messages.ts'
 
 /**
  * Milliseconds. A thread with a heartbeat this long after a call was abandoned has read the cancel.
  * With an earlier heartbeat it may have begun to compute the call since.
  */
 const cancelReadAfter = 250
+
+/** A call that its caller abandoned and that `peer` may still be computing. */
+export type AbandonedCall = Extract<FromWorker, { type: 'callAbandoned' }>
 
 interface TimedCall extends AbandonedCall {
   /** Of {@link threadsNow}. */

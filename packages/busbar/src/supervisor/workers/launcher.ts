@@ -26,11 +26,11 @@ import { knownAccelerators } from '../runtimes/probe-results.ts'
 import { RuntimeFactory } from '../runtimes/runtime-factory.ts'
 import { StopSequence } from '../stop-sequence.ts'
 import type { Timing } from '../timing.ts'
-import { AbandonedCalls } from '../watchdogs/abandoned-calls.ts'
+import { type AbandonedCall, AbandonedCalls } from '../watchdogs/abandoned-calls.ts'
 import { Observations } from './observations.ts'
 import { FreeRows, morePlaces, placesOf, rowsPerSlot } from './shared-rows.ts'
 import type { WorkerExit } from './worker-exit.ts'
-import { type AbandonedCall, WorkerHandle } from './worker-handle.ts'
+import { WorkerHandle } from './worker-handle.ts'
 
 export interface LauncherParts {
   /** The app as it runs; the workers of a generation that starts get the next one. */

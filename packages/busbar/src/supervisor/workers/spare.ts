@@ -1,5 +1,6 @@
 import { RestartPolicy } from '../restart-policy.ts'
 import type { Timing } from '../timing.ts'
+import type { WorkerExit } from './worker-exit.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 import type { SpareStatus } from './worker-status.ts'
 
@@ -55,7 +56,7 @@ export class Spare {
     if (wait > 0) return this.#wait(wait)
     const worker = (this.#worker = this.#parts.launch())
     this.#readyAt = undefined
-    void worker.ended.then(({ text }) => this.#died(worker, text))
+    void worker.ended.then((exit) => this.#died(worker, exit))
     worker.ready.then(
       () => this.#ready(worker),
       () => {},
@@ -90,14 +91,14 @@ export class Spare {
     }, wait)
   }
 
-  #died(worker: WorkerHandle, text: string): void {
+  #died(worker: WorkerHandle, exit: WorkerExit): void {
     if (worker !== this.#worker) return
     this.#worker = undefined
     const now = Date.now()
     const wait = this.#policy.failed(this.#readyAt === undefined ? 0 : now - this.#readyAt)
     this.#notBefore = now + wait
     const { label, log, changed, pauseOver } = this.#parts
-    log('warn', `the spare of worker ${label()} died: ${text}; the next one starts in ${wait} ms`)
+    log('warn', `the spare of worker ${label()} died: ${worker.logged(exit).text}; the next one starts in ${wait} ms`)
     changed()
     pauseOver()
   }

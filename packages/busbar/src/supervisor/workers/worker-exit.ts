@@ -1,5 +1,6 @@
 import { BusbarError, restoreError } from '../../contract/errors.ts'
 import type { FromWorker } from '../../shared/control-messages.ts'
+import { programStack } from '../../shared/program-stack.ts'
 
 /** Why a worker ended. */
 export interface WorkerExit {
@@ -23,7 +24,7 @@ export interface WorkerExit {
   readonly error: BusbarError | undefined
   /** One sentence, without the number of the worker. */
   readonly text: string
-  /** The lines of the stack that ran when it was ended for its blocked event loop, if known. */
+  /** Of what the program threw, or of what blocked its event loop, if known. */
   readonly stack?: readonly string[]
 }
 
@@ -63,7 +64,13 @@ export function outOfHeap(service: string): WorkerExit {
 }
 
 export function startFailed(error: BusbarError): WorkerExit {
-  return { why: 'start', service: error.service, error, text: `it could not start: ${error.message}` }
+  return {
+    why: 'start',
+    service: error.service,
+    error,
+    text: `it could not start: ${error.message}`,
+    ...stackOf(error),
+  }
 }
 
 /** `age`: milliseconds since the last heartbeat. `service`: the one whose code ran, if known. */
@@ -100,7 +107,16 @@ export function stuckAtStart(loading: readonly string[], age: number, stack?: re
 
 /** The message of the error names the service and the fault. */
 export function faulted({ reason, service, error }: Fault): WorkerExit {
-  return { why: reason, service, error: restoreError(error), text: error.message }
+  const restored = restoreError(error)
+  return { why: reason, service, error: restored, text: error.message, ...stackOf(restored) }
+}
+
+/** A status holds it until the next exit. */
+const mostLines = 20
+
+function stackOf(error: BusbarError): Pick<WorkerExit, 'stack'> {
+  const stack = programStack(error)
+  return stack === undefined ? {} : { stack: stack.split('\n').slice(0, mostLines) }
 }
 
 /** Why an app with `maxRestarts` ends. `label`: the worker, as {@link workerLabel} names it. */

@@ -37,10 +37,10 @@ export interface WorkerHandleParts {
   readonly health: (handle: WorkerHandle, service: string, report: HealthReport) => void
   readonly hosts: (reports: readonly HostReport[]) => void
   readonly observed: (message: Extract<FromWorker, { type: 'spans' | 'metrics' }>) => void
-  readonly unlinked: (lost: LostLink) => void
+  readonly unlinked: (lost: Extract<FromWorker, { type: 'unlinked' }>) => void
   /** It sends no more calls to this peer, which drains. */
   readonly left: (peer: number) => void
-  readonly abandoned: (call: AbandonedCall) => void
+  readonly abandoned: (call: Extract<FromWorker, { type: 'callAbandoned' }>) => void
   /** It has stopped running. `ended` resolves later if the cause is not known yet. */
   readonly ending: (handle: WorkerHandle, exit: WorkerExit) => void
   /** While it stops: the service has stopped; undefined: the gateway has. */
@@ -49,17 +49,9 @@ export interface WorkerHandleParts {
   readonly returned: (listenerId: string, socket: Socket) => void
 }
 
-export type LostLink = Extract<FromWorker, { type: 'unlinked' }>
-
-/** A call that its caller abandoned and that `peer` may still be computing. */
-export type AbandonedCall = Extract<FromWorker, { type: 'callAbandoned' }>
-
 type Phase = 'booting' | 'serving' | 'draining' | 'ended'
 
-/**
- * The supervisor's end of one worker, from its start to its exit, in any runtime. The
- * {@link WorkerSlot} decides what follows after the exit.
- */
+/** The supervisor's end of one worker. The {@link WorkerSlot} decides what follows its exit. */
 export class WorkerHandle {
   readonly worker: number
   readonly spec: SlotSpec
@@ -197,6 +189,12 @@ export class WorkerHandle {
     this.#cause ??= exit
     if (!(await settlesWithin(limit, [this.#runtime.kill()]))) this.#finish(exit)
     await this.ended
+  }
+
+  /** Logs the stack of a program that did not start again: nobody else shows it. */
+  logged(exit: WorkerExit): WorkerExit {
+    if (exit.why === 'start' && exit.stack && !this.#isStuck) this.#log(exit.service, exit.stack.join('\n'))
+    return exit
   }
 
   #receive(message: FromWorker): void {

@@ -213,7 +213,7 @@ export class WorkerSlot {
       ),
       this.#succession.stop(timeout),
     ])
-    this.#enter({ state: 'stopped' })
+    if (this.#state.state !== 'givenUp') this.#enter({ state: 'stopped' })
   }
 
   /** `pause`: milliseconds before the next spare may start. */
@@ -283,7 +283,7 @@ export class WorkerSlot {
       this.#parts.log('info', `worker ${workerLabel(this.spec)} serves again`)
       this.keepSpare()
     } catch {
-      this.#died(worker, await worker.ended)
+      this.#died(worker, worker.logged(await worker.ended))
     }
   }
 

@@ -46,7 +46,10 @@ describe('the actions of the dashboard', { skip: noChromium }, () => {
       await opened.tab.keyboard.press('Enter')
       if (name === 'Move…') {
         assert.equal(await opened.tab.evaluate('document.activeElement.checked'), true)
+        // The place where it is: nothing is to be moved.
         await opened.tab.keyboard.press('Enter')
+        assert.equal(await opened.tab.locator('dialog[open]').count(), 1)
+        await opened.tab.keyboard.press('Escape')
       }
       await opened.tab.locator('[aria-busy="true"]').waitFor({ state: 'detached' })
       assert.equal(await focused(), name)
@@ -90,8 +93,10 @@ describe('the actions of the dashboard', { skip: noChromium }, () => {
   it('take a profile and show it as a flame graph', async () => {
     await row('web').getByRole('button', { name: 'Profile' }).click()
     await opened.tab.getByLabel('Seconds').fill('1')
-    await opened.tab.getByRole('button', { name: 'Take a CPU profile' }).click()
+    await opened.tab.getByRole('button', { name: 'Take a CPU profile' }).focus()
+    await opened.tab.keyboard.press('Enter')
     await opened.tab.getByRole('heading', { name: 'Flame graph of web 0' }).waitFor()
+    assert.equal(await opened.tab.evaluate('document.activeElement.textContent'), 'Take a CPU profile')
     const root = opened.tab.locator('.flame').first()
     await root.focus()
     await root.press('ArrowDown')

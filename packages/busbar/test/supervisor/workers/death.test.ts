@@ -98,31 +98,36 @@ test('a worker that dies repeatedly is restarted without end, and the cause is s
   assert.deepEqual([worker!.state, worker!.restarts, worker!.lastExit!.why], ['serving', 9, 'exit'])
 })
 
-test('a service that cannot restart is retried without end, and serves when it can', async () => {
-  using folder = new TestFolder()
-  const broken = folder.at('broken')
-  const fragile = {
-    file: `${dirname(import.meta.dirname)}/programs/fragile.js`,
-    run: 'thread',
-    env: { BROKEN: broken },
-  } as const
-  const routes = [{ host: undefined, prefix: '/fragile', service: 'fragile' }]
-  const timing = { backoff: 5, backoffMax: 5 }
-  await using app = await TestApp.start({ services: { any, fragile }, gateway: { entry: 'any', routes } }, { timing })
-  writeFileSync(broken, '')
-  await fetch(`${app.url}/fragile/die`, { headers: { connection: 'close' } })
-  await app.until(() => app.running.workers[1]!.deaths >= 9)
-  const { app: status, workers } = app.running.status()
-  assert.deepEqual([status.ready, status.unready], [false, ['fragile']])
-  assert.equal(workers[1]!.lastExit?.why, 'start')
-  assert.equal((await fetch(`${app.url}/fragile`, { headers: { connection: 'close' } })).status, 503)
-  using other = await Connection.open(app.port)
-  assert.ok((await other.thread()) !== undefined)
-  rmSync(broken)
-  await app.until(() => app.running.workers[1]!.state === 'serving')
-  assert.equal((await fetch(`${app.url}/fragile`, { headers: { connection: 'close' } })).status, 200)
-  assert.equal(app.running.status().app.ready, true)
-})
+for (const run of ['thread', 'process'] as const)
+  test(`a ${run} that cannot restart is retried without end with its stack in the log, and serves when it can`, async () => {
+    using folder = new TestFolder()
+    const broken = folder.at('broken')
+    const fragile = {
+      file: `${dirname(import.meta.dirname)}/programs/fragile.js`,
+      run,
+      env: { BROKEN: broken },
+    } as const
+    const routes = [{ host: undefined, prefix: '/fragile', service: 'fragile' }]
+    const timing = { backoff: 5, backoffMax: 5 }
+    await using app = await TestApp.start({ services: { any, fragile }, gateway: { entry: 'any', routes } }, { timing })
+    writeFileSync(broken, '')
+    await fetch(`${app.url}/fragile/die`, { headers: { connection: 'close' } })
+    await app.until(() => app.running.workers[1]!.deaths >= 9)
+    const { app: status, workers } = app.running.status()
+    assert.deepEqual([status.ready, status.unready], [false, ['fragile']])
+    const { why, stack } = workers[1]!.lastExit!
+    assert.equal(why, 'start')
+    assert.match(stack.join('\n'), /^Error: there is the file\n\s+at .*fragile\.js:\d+:\d+/)
+    const logged = app.log.filter(({ line }) => line.includes('fragile.js:'))
+    assert.ok(logged.length >= 8 && logged.every(({ service, level }) => service === 'fragile' && level === 'error'))
+    assert.equal((await fetch(`${app.url}/fragile`, { headers: { connection: 'close' } })).status, 503)
+    using other = await Connection.open(app.port)
+    assert.ok((await other.thread()) !== undefined)
+    rmSync(broken)
+    await app.until(() => app.running.workers[1]!.state === 'serving')
+    assert.equal((await fetch(`${app.url}/fragile`, { headers: { connection: 'close' } })).status, 200)
+    assert.equal(app.running.status().app.ready, true)
+  })
 
 test('an app with maxRestarts ends with the cause', async () => {
   const timing = { backoff: 1, backoffMax: 1 }

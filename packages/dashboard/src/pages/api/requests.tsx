@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { post, serviceAt } from '../../api/client.ts'
 import type { Description } from '../../api/types.ts'
+import { ActionButton } from '../../parts/action-button.tsx'
 import { Badge, type Tone } from '../../parts/badge.tsx'
 import { Card } from '../../parts/card.tsx'
 import { formatTime } from '../../state/format.ts'
@@ -97,9 +98,9 @@ export function Requests({ description: { services } }: { readonly description: 
               </label>
             </>
           )}
-          <button class="primary" type="submit" disabled={busy || service === ''}>
+          <ActionButton kind="primary" type="submit" off={busy || service === ''}>
             Send
-          </button>
+          </ActionButton>
         </div>
         <label class="field">
           {asMethod ? 'Input, as JSON' : 'Body, as JSON, if it has one'}

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { ActionButton } from '../../parts/action-button.tsx'
 import { Empty } from '../../parts/card.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { formatNumber } from '../../state/format.ts'
@@ -69,9 +70,9 @@ export function LogsPage() {
           >
             {frozen === undefined ? 'Pause' : 'Continue'}
           </button>
-          <button disabled={shown.length === 0} onClick={() => save(shown)}>
+          <ActionButton off={shown.length === 0} onClick={() => save(shown)}>
             Save
-          </button>
+          </ActionButton>
           <span class="dim small" role="status">
             {formatNumber(shown.length)} of {formatNumber(all.length)} lines
           </span>

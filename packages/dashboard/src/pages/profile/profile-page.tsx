@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { send, serviceAt } from '../../api/client.ts'
+import { ActionButton } from '../../parts/action-button.tsx'
 import { Card, Empty } from '../../parts/card.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { formatBytes, formatShare, formatTime } from '../../state/format.ts'
@@ -105,9 +106,9 @@ export function ProfilePage() {
             Seconds
             <input name="seconds" type="number" min={1} max={300} step={1} defaultValue="5" required />
           </label>
-          <button class="primary" type="submit" disabled={running.value !== undefined || choices.length === 0}>
+          <ActionButton kind="primary" type="submit" off={running.value !== undefined || choices.length === 0}>
             {running.value === undefined ? kinds[measured].action : `Profiling ${running.value}…`}
-          </button>
+          </ActionButton>
         </form>
       </section>
       {profile === undefined ? (

@@ -101,14 +101,19 @@ const places = [
 
 function Move({ service: { name, run }, busy, move }: MoveProps) {
   const dialog = useRef<HTMLDialogElement>(null)
+  const [chosen, choose] = useState(run)
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()
     dialog.current?.close()
-    move({ run: new FormData(event.currentTarget as HTMLFormElement).get('run') as string })
+    move({ run: chosen })
+  }
+  const open = (): void => {
+    choose(run)
+    dialog.current?.showModal()
   }
   return (
     <>
-      <ActionButton kind="compact" off={busy} onClick={() => dialog.current?.showModal()}>
+      <ActionButton kind="compact" off={busy} onClick={open}>
         Move…
       </ActionButton>
       <dialog ref={dialog} aria-label={`Move ${name}`}>
@@ -117,7 +122,14 @@ function Move({ service: { name, run }, busy, move }: MoveProps) {
         <form onSubmit={submit}>
           {places.map(({ run: to, text }) => (
             <label class="check" key={to}>
-              <input type="radio" name="run" value={to} defaultChecked={to === run} autofocus={to === run} />
+              <input
+                type="radio"
+                name="run"
+                value={to}
+                checked={to === chosen}
+                autofocus={to === run}
+                onChange={() => choose(to)}
+              />
               <span>
                 <strong>{to}</strong> <span class="dim">{text}</span>
               </span>
@@ -127,9 +139,9 @@ function Move({ service: { name, run }, busy, move }: MoveProps) {
             <button type="button" onClick={() => dialog.current?.close()}>
               Cancel
             </button>
-            <button class="primary" type="submit">
+            <ActionButton kind="primary" type="submit" off={chosen === run}>
               Move
-            </button>
+            </ActionButton>
           </div>
         </form>
       </dialog>

@@ -77,7 +77,7 @@ function WorkerRow({ worker, hosts }: { readonly worker: Worker; readonly hosts:
   )
 }
 
-/** Why the last worker of the slot has ended, with the stack that blocked it. */
+/** Why the last worker of the slot has ended, with the stack of it. */
 function Restarts({ worker: { restarts, lastExit } }: { readonly worker: Worker }) {
   if (lastExit === null) return <span class="dim">{restarts === 0 ? 'none' : restarts}</span>
   const { text, stack, service } = lastExit

@@ -4,9 +4,9 @@ import { BusbarError } from '../../../contract/errors.ts'
 import { createPrettyFormat } from '../../../observe/log-format.ts'
 import { readLogs } from '../../../supervisor/admin/operations/logs.ts'
 import { findRun, type Run } from '../../admin/find-runs.ts'
+import { followLog, type LogQuery, mostKept } from '../../admin/follow-log.ts'
 import { ownName, ownPath } from '../../background/own-folder.ts'
 import type { CommandContext } from '../../command.ts'
-import { print } from '../../terminal/terminal.ts'
 
 /**
  * `busbar logs`: shows the last lines of a running app's log, and with `--follow` the next ones.
@@ -15,31 +15,29 @@ export async function logs(context: CommandContext): Promise<number> {
   const { operands, flags, terminal } = context
   const pattern = flags.grep === undefined ? undefined : parsePattern(flags.grep)
   const since = flags.since === undefined ? undefined : parseSince(flags.since, Date.now())
-  const { admin } = await findLogged(context)
+  const run = await findLogged(context)
   const show = flags.json ? (line: string) => `${line}\n` : prettyLine(terminal.out.colors)
   const most = flags.lines ?? 100
+  const filter = { service: operands[0], level: flags.level, since }
   // What does not match must not count: then all kept lines are asked for.
-  const limit = pattern === undefined ? most : 100_000
-  const follow = flags.follow === true
-  const lines = admin.lines(readLogs, {
-    service: operands[0],
-    level: flags.level,
-    since,
-    limit,
-    follow: follow ? 'true' : 'false',
-  })
-  const matching = pattern === undefined ? lines : filtered(lines, pattern)
-  try {
-    for await (const line of follow ? matching : lastOf(matching, most)) {
-      // Nobody reads any more: `busbar logs -f | head -1`.
-      if (terminal.out.lost.aborted) break
-      terminal.out.stream.write(show(line))
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error
-    print(terminal.err, 'busbar: the app has ended')
+  const kept = pattern === undefined ? most : mostKept
+  const groups = flags.follow ? followLog(run, filter, kept, context) : keptLines(run, filter, kept)
+  let left = most
+  for await (const lines of groups) {
+    const matching = pattern === undefined ? lines : lines.filter((line) => pattern.test(line))
+    for (const line of left === 0 ? [] : matching.slice(-left)) terminal.out.stream.write(show(line))
+    // Later groups are new.
+    left = Infinity
+    // Nobody reads any more: `busbar logs -f | head -1`.
+    if (terminal.out.lost.aborted) break
   }
   return 0
+}
+
+async function* keptLines({ admin }: Run, filter: LogQuery, limit: number): AsyncGenerator<readonly string[]> {
+  const lines: string[] = []
+  for await (const line of admin.lines(readLogs, { ...filter, limit })) lines.push(line)
+  yield lines
 }
 
 /** An app that has ended has left its files: they say why. */
@@ -61,16 +59,6 @@ function parsePattern(text: string): RegExp {
   } catch (cause) {
     throw new BusbarError('USAGE', { message: `--grep: ${(cause as Error).message}`, cause })
   }
-}
-
-async function* filtered(lines: AsyncIterable<string>, pattern: RegExp): AsyncGenerator<string> {
-  for await (const line of lines) if (pattern.test(line)) yield line
-}
-
-async function* lastOf(lines: AsyncIterable<string>, count: number): AsyncGenerator<string> {
-  const all: string[] = []
-  for await (const line of lines) all.push(line)
-  yield* all.slice(Math.max(0, all.length - count))
 }
 
 /** Lines are in pino's format. */

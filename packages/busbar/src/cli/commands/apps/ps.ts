@@ -160,7 +160,11 @@ function stateText({ state, silentFor, startsIn }: WorkerStats, out: Output, ins
   if (instance !== undefined && instance.unhealthy !== null) return paint(out, 'red', 'unhealthy')
   if (state === 'serving') return paint(out, 'green', state)
   if (state === 'blocked') return paint(out, 'red', `blocked for ${spanText(silentFor ?? 0)}`)
-  return paint(out, 'yellow', startsIn === null ? state : `waiting, starts in ${spanText(startsIn)}`)
+  return paint(
+    out,
+    'yellow',
+    startsIn === null ? state : `waiting, starts ${startsIn < 500 ? 'at once' : `in ${spanText(startsIn)}`}`,
+  )
 }
 
 function restartsText({ restarts, lastExit }: WorkerStats): string {

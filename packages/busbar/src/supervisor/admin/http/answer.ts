@@ -8,23 +8,33 @@ import { sendEvents } from './send-events.ts'
 
 export { isPublic } from './find-operation.ts'
 
+export interface AnswerContext extends Omit<OperationContext, 'signal'> {
+  /** Aborts when the listener closes. */
+  readonly closing: AbortSignal
+}
+
 /**
  * Answers one admitted request. `isLocal`: it came over the admin socket, from the app's own user.
  * Never rejects: errors become problem documents.
  */
 export async function answer(
-  context: Omit<OperationContext, 'signal'>,
+  context: AnswerContext,
   isLocal: boolean,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
-  const gone = new AbortController()
-  res.once('close', () => gone.abort())
+  const over = new AbortController()
+  const end = (): void => over.abort()
+  context.closing.addEventListener('abort', end)
+  res.once('close', () => {
+    context.closing.removeEventListener('abort', end)
+    end()
+  })
   try {
     const { operation, inPath } = findOperation(req.method!, req.url!)
     if (operation.localOnly === true && !isLocal) throw notHere(operation)
     const input = await readInput(operation, inPath, req)
-    await run(chosen(operation, req), input, { ...context, signal: gone.signal }, res)
+    await run(chosen(operation, req), input, { ...context, signal: over.signal }, res)
   } catch (error) {
     sendProblem(res, error)
   }

@@ -11,7 +11,13 @@ const readTimeout = 30_000
  * has read the last one: a slow client gets fewer events, and nothing is queued for it.
  */
 export async function sendEvents(res: ServerResponse, source: AsyncIterable<ServerEvent>): Promise<void> {
-  res.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+  res.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+    // It ends with the app, which waits for its connections.
+    connection: 'close',
+  })
   res.flushHeaders()
   try {
     for await (const { event, data } of source) {

@@ -77,8 +77,10 @@ async function* follow(
   const latencies = new NewLatencies()
   let position = after
   let due = 0
-  while (!signal.aborted) {
-    if (performance.now() >= due) {
+  for (;;) {
+    // The last one shows how the app has ended.
+    const isLast = signal.aborted
+    if (isLast || performance.now() >= due) {
       due = performance.now() + interval
       yield statusOf(context, latencies)
     }
@@ -87,6 +89,7 @@ async function* follow(
       : undefined
     position = read?.position ?? position
     if (read !== undefined && read.lines.length > 0) yield { event: 'log', data: read }
+    if (isLast) return
     const wait = Math.max(0, due - performance.now())
     await sleep(logs ? Math.min(wait, logInterval) : wait, undefined, { signal, ref: false }).catch(() => {})
   }

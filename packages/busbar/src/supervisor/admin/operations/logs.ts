@@ -14,6 +14,7 @@ const input = z.strictObject({
   since: z.coerce.number().optional().meta({ description: 'only later lines: milliseconds since 1970' }),
   limit: z.coerce.number().int().min(0).max(100_000).default(1000).meta({ description: 'at most this many, the last' }),
   follow: z.stringbool().default(false).meta({ description: 'go on with further lines until the client disconnects' }),
+  mark: z.stringbool().default(false).meta({ description: 'with `follow`: an empty line after those that were kept' }),
 })
 
 export const readLogs = defineLines({

@@ -26,7 +26,7 @@ export interface OperationContext {
    * started the app cannot do that.
    */
   readonly requestRestart?: (() => Promise<void>) | undefined
-  /** Aborts when the client has disconnected. */
+  /** Aborts when the client has disconnected, and when the app ends. */
   readonly signal: AbortSignal
 }
 

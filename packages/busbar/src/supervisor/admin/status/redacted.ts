@@ -48,8 +48,9 @@ export function redactedStatus(status: AppStatus, { secrets = [] }: Pick<App, 's
   return {
     ...status,
     workers: status.workers.map((worker) => {
-      const { lastExit } = worker
-      return lastExit === null ? worker : { ...worker, lastExit: { ...lastExit, text: hide(lastExit.text) } }
+      const { lastExit: exit } = worker
+      if (exit === null) return worker
+      return { ...worker, lastExit: { ...exit, text: hide(exit.text), stack: exit.stack.map(hide) } }
     }),
     instances: status.instances.map((one) => ({ ...one, unhealthy: hide(one.unhealthy) })),
     schedule: status.schedule.map((entry) => ({
