@@ -35,6 +35,9 @@ export async function main(argv: readonly string[]): Promise<never> {
 /** Commands that last, and may be the first process of a container. */
 const runsAnApp: ReadonlySet<string | undefined> = new Set(['start', 'dev'])
 
+/** Commands whose JSON is one value a line. */
+const printsLines: ReadonlySet<string | undefined> = new Set(['top', 'logs'])
+
 /** Undefined if all was written, or if nobody wants to read it. */
 function writeFailure({ lost }: Output): BusbarError | undefined {
   if (!lost.aborted || lost.reason.code === 'EPIPE') return undefined
@@ -56,7 +59,8 @@ async function runCommandLine(argv: readonly string[], terminal: Terminal): Prom
     const run = await load(command, flags)
     return await run({ operands, flags, rest, terminal, commands })
   } catch (error) {
-    if (asJson) print(terminal.out, JSON.stringify({ ok: false, error: recordOf(error) }, undefined, 2))
+    const indent = printsLines.has(argv[0]) ? undefined : 2
+    if (asJson) print(terminal.out, JSON.stringify({ ok: false, error: recordOf(error) }, undefined, indent))
     printError(terminal.err, error, argv.includes('--verbose') || Boolean(terminal.env['BUSBAR_DEBUG']))
     return BusbarError.from(error).exitCode
   }

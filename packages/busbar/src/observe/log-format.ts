@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as PinoPretty from 'pino-pretty'
+import { colouredLines } from '../shared/output/printable.ts'
 import type { JsonContent, LogEntry } from './log-entry.ts'
 
 /** Returns the text of an entry, with its newline. */
@@ -28,7 +29,8 @@ export function createPrettyFormat(colors: boolean): Format {
   return ({ content, ...entry }) => {
     const fields = content.kind === 'json' ? content.fields : { msg: content.msg, ...content.fields }
     const text = format({ time: entry.time, level: entry.level, ...fields, ...origin(entry) })
-    return text.endsWith('\n') ? text : `${text}\n`
+    // A further line of one entry must not look like an entry.
+    return `${colouredLines(text.trimEnd()).replaceAll(/\n(?=\S)/g, '\n    ')}\n`
   }
 }
 

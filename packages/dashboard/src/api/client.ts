@@ -2,17 +2,27 @@
 import { recording } from '../recording/recording.ts'
 import { token } from '../state/session.ts'
 
+interface Problem {
+  readonly code?: string
+  readonly detail?: string
+  readonly hint?: string
+  readonly data?: unknown
+}
+
 /** A problem document (RFC 9457) as an error. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly hint: string | undefined
+  /** Of an error that a typed service has declared. */
+  readonly data: unknown
 
-  constructor(status: number, code: string, message: string, hint: string | undefined) {
-    super(message)
+  constructor(status: number, { code, detail, hint, data }: Problem) {
+    super(detail ?? `the app answered ${status}`)
     this.status = status
-    this.code = code
+    this.code = code ?? 'INTERNAL'
     this.hint = hint
+    this.data = data
   }
 }
 
@@ -29,7 +39,7 @@ export async function get<T>(
 /** A saved page has one answer for each path, whatever the query. */
 function recorded(path: string, answers: Readonly<Record<string, unknown>>): unknown {
   if (Object.hasOwn(answers, path)) return answers[path]
-  throw new ApiError(404, 'NOT_FOUND', 'the saved page does not have this', undefined)
+  throw new ApiError(404, { code: 'NOT_FOUND', detail: 'the saved page does not have this' })
 }
 
 export async function post<T>(path: string, body: object = {}, signal?: AbortSignal): Promise<T> {
@@ -45,9 +55,7 @@ export async function send(path: string, options: RequestInit = {}): Promise<Res
   // Relative: a proxy may add a prefix.
   const response = await fetch(`.${path}`, { ...options, headers, cache: 'no-store' })
   if (response.ok) return response
-  const problem = (await response.json().catch(() => ({}))) as { code?: string; detail?: string; hint?: string }
-  const { code = 'INTERNAL', detail = `the app answered ${response.status}`, hint } = problem
-  throw new ApiError(response.status, code, detail, hint)
+  throw new ApiError(response.status, (await response.json().catch(() => ({}))) as Problem)
 }
 
 export function serviceAt(service: string, action: string): string {

@@ -40,8 +40,9 @@ export function Sidebar() {
       <footer>
         {app !== undefined && <div>process {app.pid}</div>}
         {recording === undefined && (
-          <button class="link small" onClick={signOut}>
-            Sign out
+          <button class="link small" title="Sign out" onClick={signOut}>
+            <Icon name="out" />
+            <span class="label">Sign out</span>
           </button>
         )}
       </footer>

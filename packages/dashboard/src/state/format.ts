@@ -16,7 +16,7 @@ export function formatTime(milliseconds: number | null): string {
   if (milliseconds === null) return '–'
   if (milliseconds === Infinity) return '> 1 min'
   if (milliseconds === 0) return '0 ms'
-  if (milliseconds < 1) return `${formatNumber(milliseconds * 1000)} µs`
+  if (milliseconds < 0.9995) return `${formatNumber(milliseconds * 1000)} µs`
   if (milliseconds < 1000) return `${formatNumber(milliseconds)} ms`
   return milliseconds < 60_000 ? `${formatNumber(milliseconds / 1000)} s` : formatDuration(milliseconds)
 }

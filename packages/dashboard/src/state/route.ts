@@ -11,7 +11,7 @@ export const pageName = computed(() => segments.value[0] ?? '')
 export const subject = computed(() => segments.value.slice(1).join('/'))
 
 export function linkTo(page: string, about?: string): string {
-  return about === undefined ? `#/${page}` : `#/${page}/${encodeURIComponent(about)}`
+  return about === undefined ? `#/${page}` : `#/${page}/${encodeURIComponent(about.toWellFormed())}`
 }
 
 export function goTo(page: string, about?: string): void {

@@ -75,7 +75,14 @@ export async function findMeant(named: string | undefined, { terminal, flags }: 
   if (named === undefined && flags.pid !== undefined) return await findProcess(flags.pid, running)
   const { runs, silent, waiting } = running
   const found = named === undefined ? inFolderOf(terminal.cwd, runs) : await namedBy(named, terminal.cwd, runs)
+  const isName = named !== undefined && found.some(({ status }) => status.app.name === named)
   const folders = new Set(found.map(rootOf))
+  // One that does not answer may be the one that was meant.
+  if (isName && !folders.has(realPath(resolve(terminal.cwd, named))))
+    for (const { path } of silent) {
+      const record = readStartRecord(path)
+      if (record?.name === named) folders.add(realPath(record.root))
+    }
   if (folders.size > 1) throw severalApps(`are named ${named!}`, folders)
   const isWanted = ({ status }: Run): boolean => flags.pid === undefined || status.app.pid === flags.pid
   const wanted = found.filter(isWanted)

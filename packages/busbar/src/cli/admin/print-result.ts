@@ -1,5 +1,6 @@
 import type { CommandContext } from '../command.ts'
-import { print, printableJson } from '../terminal/terminal.ts'
+import { print } from '../terminal/terminal.ts'
+import { printableJson } from '../../shared/output/printable.ts'
 
 /** Prints a result: as JSON with `--json`, else as text. Keys of the JSON are only ever added. */
 export function printResult(

@@ -7,7 +7,7 @@ import { acceleratorsText, type AcceleratorState, defaultAccelerators } from '..
 import { entranceLibrary, entrancePackage, findEntrance } from '../../entrance/load.ts'
 import { AppCertificates } from '../../supervisor/accept/app-certificates.ts'
 import { GatewayEntrance } from '../../supervisor/accept/gateway-entrance.ts'
-import { planApp, type SlotSpec } from '../../supervisor/plan.ts'
+import { type Plan, planApp, type SlotSpec } from '../../supervisor/plan.ts'
 import { probeAccelerators } from '../../supervisor/runtimes/probe-thread.ts'
 import { defaultTiming } from '../../supervisor/timing.ts'
 import { addressText } from '../../shared/hosts.ts'
@@ -101,12 +101,7 @@ async function describe(app: App): Promise<CheckReport> {
     workers: plan.slots.filter(({ kind }) => kind === 'shared').length,
     places: plan.slots.map(({ name, kind, hosts }) => ({ name, kind, hosts: hosts.map((host) => host.name) })),
     accept: plan.accept,
-    listeners: plan.listeners.map(({ id, host, port, serves }) => {
-      const tls = id === 'gateway' ? app.gateway.tls : undefined
-      const protocol = serves.kind === 'export' ? app.export!.protocol : tls ? 'https' : 'http'
-      const url = `${protocol}://${hostText(host)}:${port}`
-      return { id, url, serves: servesText(serves, app), ...(tls && { certificate: tls.cert }) }
-    }),
+    listeners: listenerRows(app, plan),
     services: app.services.map((service) => toRow(app, service)),
     remotes: (app.remotes ?? []).map(({ name, addresses, inCluster, versions = null }) => ({
       service: name,
@@ -117,6 +112,19 @@ async function describe(app: App): Promise<CheckReport> {
     entrance: await entranceRow(app),
     warnings: await findHazards(app),
   }
+}
+
+function listenerRows(app: App, { listeners }: Plan): ListenerRow[] {
+  const { admin } = app
+  const rows = listeners.map(({ id, host, port, serves }): ListenerRow => {
+    const tls = id === 'gateway' ? app.gateway.tls : undefined
+    const protocol = serves.kind === 'export' ? app.export!.protocol : tls ? 'https' : 'http'
+    const url = `${protocol}://${hostText(host)}:${port}`
+    return { id, url, serves: servesText(serves, app), ...(tls && { certificate: tls.cert }) }
+  })
+  if (admin === undefined) return rows
+  const url = `http://${hostText(admin.host)}:${admin.port}`
+  return [...rows, { id: 'admin', url, serves: 'metrics, status and the dashboard' }]
 }
 
 function toRow({ gateway }: App, { name, run, group, instances, path, entry, needs }: Service): ServiceRow {

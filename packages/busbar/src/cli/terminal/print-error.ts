@@ -1,5 +1,6 @@
 import { BusbarError } from '../../contract/errors.ts'
-import { type Output, paint, print, someLines } from './terminal.ts'
+import { type Output, paint, print } from './terminal.ts'
+import { someLines } from '../../shared/output/printable.ts'
 import { programStack } from '../../shared/program-stack.ts'
 
 /**

@@ -56,32 +56,6 @@ export function paint(output: Output, style: Style, text: string): string {
   return output.colors ? styleText(style, text, { validateStream: false }) : text
 }
 
-/**
- * Text that a caller has chosen, as it can be printed: no character of it moves the cursor, or
- * changes the order or the place of others.
- */
-export function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escapeUnits)
-}
-
-/** As {@link oneLine}, for text of several lines. */
-export function someLines(text: string): string {
-  return text.replaceAll(/[^\n\t]+/g, oneLine)
-}
-
-/** JSON has the same characters as escapes, so that it can be printed too. */
-export function printableJson(value: object): string {
-  return JSON.stringify(value, undefined, 2).replaceAll(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, escapeUnits)
-}
-
-function escapeUnits(text: string): string {
-  return text.split('').map(escapeUnit).join('')
-}
-
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-}
-
 function toOutput(stream: NodeJS.WriteStream): Output {
   const lost = new AbortController()
   // A closed pipe (`busbar check | head -1`) must not crash the command.

@@ -32,6 +32,8 @@ export function callLines(model: AppModel, after: Placement): string[] {
     const isSame = next === now || next === transportBetween(caller, callee, model.placement)
     if (next === undefined || isSame || (caller === '' && after.isRaw)) return []
     const costs = (transport: string): string => {
+      // Its client's connection costs the same everywhere.
+      if (caller === '' && transport === 'local') return 'local at no cost'
       const { latency, caller: from, callee: to } = costOfCall(model.costs, { ...calls, transport })
       return `${transport} ${durationText(latency, 2)} and ${durationText(from + to, 2)} of CPU`
     }

@@ -28,6 +28,24 @@ describe('the actions of the dashboard', { skip: noChromium }, () => {
   }
   const row = (service: string) => opened.tab.locator(`tr[data-service="${service}"]`)
 
+  it('are in view at every width', async () => {
+    await opened.goTo('services')
+    for (const width of [390, 700, 900, 1100, 1440]) {
+      await opened.tab.setViewportSize({ width, height: 900 })
+      // Playwright scrolls what it clicks into view, a person does not.
+      const hidden = await opened.tab.evaluate<string[]>(`
+        [...document.querySelectorAll('tr[data-service="web"] td:last-child > .row button')]
+          .filter((one) => one.closest('dialog') === null)
+          .filter((one) => {
+            const { left, right, top } = one.getBoundingClientRect()
+            return document.elementFromPoint((left + right) / 2, top + 5) !== one
+          })
+          .map((one) => one.textContent)`)
+      assert.deepEqual(hidden, [], `${width}`)
+      await opened.tab.getByRole('button', { name: 'Sign out' }).click({ trial: true, timeout: 5000 })
+    }
+  })
+
   it('reload a service, and all', async () => {
     await opened.goTo('services')
     await row('web').getByRole('button', { name: 'Reload' }).click()

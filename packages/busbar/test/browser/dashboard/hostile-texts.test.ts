@@ -18,6 +18,7 @@ const program = `
 const { createServer } = require('node:http')
 console.log(${JSON.stringify(hostile('line'))})
 console.log(JSON.stringify({ level: 50, msg: ${JSON.stringify(hostile('message'))}, [${JSON.stringify(hostile('field'))}]: 1 }))
+console.log('{"level":30,"msg":"half a character","traceId":"\\\\ud83d"}')
 createServer((request, response) => {
   if (request.url === '/throw') throw new Error(${JSON.stringify(hostile('error'))})
   response.end(${JSON.stringify(hostile('body'))})
@@ -44,7 +45,7 @@ describe('texts that look like code', { skip: noChromium }, () => {
   let opened: OpenedPage
   before(async () => {
     const path = `/${encodeURIComponent(hostile('path'))}?${hostile('query').replaceAll(' ', '+')}`
-    opened = await OpenedPage.open({ folder: files.path, paths: [path] })
+    opened = await OpenedPage.open({ folder: files.path, paths: [path, `/${'long'.repeat(1000)}`] })
     await opened.view({ theme: 'dark', width: 1440 })
   })
   after(async () => {
@@ -60,14 +61,25 @@ describe('texts that look like code', { skip: noChromium }, () => {
     await opened.goTo('logs')
     await opened.tab.getByText(hostile('line')).first().waitFor()
     await opened.tab.getByText(hostile('message')).first().waitFor()
+    await opened.tab.getByText('half a character').first().waitFor()
   })
 
   it('are shown as texts: paths of traces, answers, and reports', async () => {
     const { tab, running } = opened
     await pollUntil(() => running.status().workers.every(({ state }) => state === 'serving'))
     await opened.goTo('traces')
-    await tab.locator('main a.mono').first().click()
+    await tab.getByText('longlong').first().waitFor()
+    const { x, width } = (await tab.locator('main .badge').first().boundingBox())!
+    assert.ok(x + width < 1440, 'a long path moves the status out of view')
+    await tab
+      .locator('main a.mono', { hasText: encodeURIComponent('<img') })
+      .first()
+      .click()
+    await tab.locator('.hop').first().waitFor()
     await tab.getByText(encodeURIComponent('<img')).first().waitFor()
+    await tab.evaluate(`location.hash = '#/traces/${'f'.repeat(32)}'`)
+    await tab.getByText('This trace cannot be shown').waitFor()
+    assert.equal(await tab.locator('.hop').count(), 0, 'another trace is shown')
     await opened.goTo('api')
     await tab.getByRole('button', { name: 'Send' }).click()
     await tab.locator('.answer').getByText(hostile('body')).waitFor()

@@ -70,6 +70,10 @@ describe('commands on a running app', () => {
       assert.equal(code, 2, command)
       assert.match(stderr, /2 apps are named shop \(USAGE\)\n  hint: Give the folder of one: /)
     }
+    // One that does not answer has the name, too.
+    other.child.kill('SIGSTOP')
+    assert.equal((await apps.run(['describe', 'shop'], '/')).code, 2)
+    other.child.kill('SIGCONT')
     assert.equal((await apps.run(['stop', apps.folder.at('other')], '/')).code, 0)
   })
 

@@ -69,6 +69,17 @@ test('blank lines are dropped', async () => {
   assert.equal(text, '')
 })
 
+test('a line for people keeps its colours, shows other control characters, and cannot look like two', async () => {
+  const line = '\x1b[32mgreen\x1b[0m \x1b[2J\x1b]0;title\x07 \u202eback'
+  const { text } = await written({ format: 'pretty' }, { ...plain, line })
+  assert.ok(text.includes('\x1b[32mgreen\x1b[0m \\u001b[2J\\u001b]0;title\\u0007 \\u202eback'), text)
+  const forged = await written(
+    { format: 'pretty' },
+    { ...plain, line: JSON.stringify({ level: 30, time: 1, msg: 'one\n[00:00:00.000] INFO: busbar two' }) },
+  )
+  assert.match(forged.text, / one\n {4}\[00:00:00\.000\] INFO: busbar two\n$/)
+})
+
 test('on a terminal an entry is one line with service and worker, with colours only if requested', async () => {
   const bare = await written(
     { format: 'pretty' },

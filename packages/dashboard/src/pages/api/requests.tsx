@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { post, serviceAt } from '../../api/client.ts'
+import { ApiError, post, serviceAt } from '../../api/client.ts'
 import type { Description } from '../../api/types.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { Badge, type Tone } from '../../parts/badge.tsx'
@@ -40,6 +40,7 @@ export function Requests({ description: { services } }: { readonly description: 
     const text = (name: string): string => (form.get(name) as string | null) ?? ''
     const began = performance.now()
     setBusy(true)
+    setOutcome(undefined)
     const sent = asMethod
       ? call(service, text('name'), text('body'))
       : inject(service, text('verb'), text('path'), text('body'))
@@ -48,7 +49,7 @@ export function Requests({ description: { services } }: { readonly description: 
         tone: 'bad',
         title: 'failed',
         headers: [],
-        body: errorText(error),
+        body: failureText(error),
       }))
       .then((result) => setOutcome({ ...result, took: performance.now() - began }))
       .finally(() => setBusy(false))
@@ -156,6 +157,11 @@ async function call(service: string, method: string, input: string): Promise<Omi
     headers: [],
     body: JSON.stringify(answer.result ?? answer.values ?? null, undefined, 2),
   }
+}
+
+function failureText(error: unknown): string {
+  const data = error instanceof ApiError ? error.data : undefined
+  return data === undefined ? errorText(error) : `${errorText(error)}\n\n${JSON.stringify(data, undefined, 2)}`
 }
 
 function pretty(text: string): string {

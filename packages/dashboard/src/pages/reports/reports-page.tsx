@@ -9,7 +9,7 @@ import { formatBytes, formatDuration, formatNumber, formatTime } from '../../sta
 import { linkTo, subject } from '../../state/route.ts'
 
 export function ReportsPage() {
-  return subject.value === '' ? <List /> : <One file={subject.value} />
+  return subject.value === '' ? <List /> : <One key={subject.value} file={subject.value} />
 }
 
 function List() {
@@ -137,8 +137,8 @@ function ArmRow({ arm, most, base }: { readonly arm: Arm; readonly most: number;
         {!valid && <div class="small dim">{invalidBecause.join('; ')}</div>}
         {unanswered > 0 && <div class="small dim">{formatNumber(unanswered)} requests without an answer</div>}
       </td>
-      <td class="num">{perSecond === null ? '–' : formatNumber(Math.round(perSecond))}</td>
-      <td class="num">{perCpuSecond === null ? '–' : formatNumber(Math.round(perCpuSecond))}</td>
+      <td class="num">{perSecond === null ? '–' : formatNumber(perSecond)}</td>
+      <td class="num">{perCpuSecond === null ? '–' : formatNumber(perCpuSecond)}</td>
       <td class="num">{perCpuSecond === null || base === null ? '–' : `${(perCpuSecond / base).toFixed(2)} ×`}</td>
       <td>
         <span class="bar" style={{ width: `${(100 * (perCpuSecond ?? 0)) / most}%` }} />

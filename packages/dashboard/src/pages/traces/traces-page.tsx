@@ -11,7 +11,7 @@ import { linkTo, subject } from '../../state/route.ts'
 import { Waterfall } from './waterfall.tsx'
 
 export function TracesPage() {
-  return subject.value === '' ? <List /> : <One id={subject.value} />
+  return subject.value === '' ? <List /> : <One key={subject.value} id={subject.value} />
 }
 
 function List() {
@@ -97,7 +97,7 @@ function Summaries({ traces, longest }: { readonly traces: readonly TraceSummary
         {traces.map(({ id, start, duration, first, hops, failed, services }) => (
           <tr key={id} class="selectable" data-trace={id}>
             <td class="dim">{formatClock(start)}</td>
-            <td>
+            <td class="request">
               <a class="mono" href={linkTo('traces', id)}>
                 {first.service} {first.method} {first.path ?? ''}
               </a>

@@ -5,7 +5,8 @@ import { findRuns, listRuns } from '../../admin/find-runs.ts'
 import type { CommandContext } from '../../command.ts'
 import { alignColumns } from '../../terminal/columns.ts'
 import { remoteLines } from '../../terminal/remotes.ts'
-import { oneLine, type Output, paint, print } from '../../terminal/terminal.ts'
+import { type Output, paint, print } from '../../terminal/terminal.ts'
+import { oneLine } from '../../../shared/output/printable.ts'
 import { memoryText, numberText, percentText, spanText } from '../../terminal/units.ts'
 
 /** `busbar ps`: lists the running apps, or shows the instances of one. */

@@ -2,9 +2,10 @@ import type * as z from 'zod'
 import { getTrace, listTraces } from '../../../supervisor/admin/operations/traces.ts'
 import { findRun } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
-import type { CommandContext } from '../../command.ts'
+import type { CommandContext, Flags } from '../../command.ts'
 import { alignColumns } from '../../terminal/columns.ts'
-import { oneLine, type Output, paint } from '../../terminal/terminal.ts'
+import { type Output, paint } from '../../terminal/terminal.ts'
+import { oneLine } from '../../../shared/output/printable.ts'
 import { timeText, waterfallText } from './waterfall-lines.ts'
 
 type Traces = z.output<typeof listTraces.output>
@@ -22,16 +23,17 @@ export async function traces(context: CommandContext): Promise<number> {
   const input = {
     service: flags.service,
     failed: flags.failed ? 'true' : 'false',
-    limit: Math.min(10_000, Math.max(1, flags.lines ?? 20)),
+    limit: Math.min(10_000, flags.lines ?? 20),
   }
   const list = await admin.json(listTraces, input, { timeout: 10_000 })
-  printResult(context, list, listText(list, terminal.out))
+  printResult(context, list, listText(list, flags, terminal.out))
   return 0
 }
 
-function listText({ sample, traces: list }: Traces, out: Output): string {
+function listText({ sample, traces: list }: Traces, { failed, service, lines }: Flags, out: Output): string {
   if (sample === null) return 'this app records no traces: set traces.sample in its config'
-  if (list.length === 0) return 'no traces yet'
+  if (lines === 0) return ''
+  if (list.length === 0) return failed || service !== undefined ? 'no trace matches' : 'no traces yet'
   const head = ['trace', 'began', 'took', 'calls', 'failed', 'first'].map((name) => paint(out, 'dim', name))
   const rows = list.map(({ id, start, duration, hops, failed, first }) => [
     id,

@@ -2,7 +2,8 @@
 import type * as z from 'zod'
 import type { getTrace } from '../../../supervisor/admin/operations/traces.ts'
 import { alignColumns } from '../../terminal/columns.ts'
-import { oneLine, type Output, paint } from '../../terminal/terminal.ts'
+import { type Output, paint } from '../../terminal/terminal.ts'
+import { oneLine } from '../../../shared/output/printable.ts'
 
 type Trace = z.output<typeof getTrace.output>
 type Call = Trace['calls'][number]

@@ -5,7 +5,8 @@ import { findRun } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
 import type { CommandContext } from '../../command.ts'
 import { alignColumns } from '../../terminal/columns.ts'
-import { oneLine, type Output, paint } from '../../terminal/terminal.ts'
+import { type Output, paint } from '../../terminal/terminal.ts'
+import { oneLine } from '../../../shared/output/printable.ts'
 
 /** Milliseconds. A queue that waits for its server says what is wrong with that after 10 s. */
 const timeout = 30_000

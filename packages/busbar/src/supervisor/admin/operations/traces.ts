@@ -73,7 +73,7 @@ export const listTraces = defineJson({
   input: z.strictObject({
     service: z.string().optional().meta({ description: 'only traces with a call to this service' }),
     failed: z.stringbool().default(false).meta({ description: 'only traces with a failed call' }),
-    limit: z.coerce.number().int().min(1).max(10_000).default(20).meta({ description: 'at most this many' }),
+    limit: z.coerce.number().int().min(0).max(10_000).default(20).meta({ description: 'at most this many' }),
   }),
   output: z.object({
     sample: z.number().nullable().meta({ description: 'the share of traces that are kept; null: traces are off' }),
