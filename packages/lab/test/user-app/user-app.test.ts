@@ -32,29 +32,31 @@ test('an app that always compresses is measured', withEngine, async () => {
   for (const { name, invalidBecause } of result.arms) assert.deepEqual(invalidBecause, [], name)
 })
 
-test('an app with fixed ports is measured one arm at a time', withEngine, async () => {
-  const port = await freePort()
-  using app = new AppFolder({
-    'busbar.config.json': JSON.stringify({
-      gateway: { entry: 'web' },
-      defaults: { run: 'shared' },
-      services: { web: './web.js', stock: { path: './stock.js', expose: port } },
-    }),
-    'web.js': program(`'paid'`),
-    'stock.js': program(`'in stock'`),
+for (const fixed of ['a service', 'the admin API'])
+  test(`an app with a fixed port of ${fixed} is measured one arm at a time`, withEngine, async () => {
+    const port = await freePort()
+    using app = new AppFolder({
+      'busbar.config.json': JSON.stringify({
+        gateway: { entry: 'web' },
+        defaults: { run: 'shared' },
+        services: { web: './web.js', stock: { path: './stock.js', ...(fixed === 'a service' && { expose: port }) } },
+        ...(fixed === 'the admin API' && { admin: { port, token: 'a token for this test' } }),
+      }),
+      'web.js': program(`'paid'`),
+      'stock.js': program(`'in stock'`),
+    })
+    const { scenario, oneAtATime } = await userAppScenario(app.path, { own: get('/checkout'), signal })
+    assert.deepEqual([scenario.arms.map(({ name }) => name), oneAtATime], [['busbar'], true])
+    using _ = new OwnCache()
+    const result = await bench(scenario, { quick: true, oneAtATime, timing: tiny, command: 'test' })
+    assert.deepEqual(
+      result.arms.map(({ name, invalidBecause, slices }) => [name, invalidBecause, slices.length]),
+      [
+        ['busbar', [], 2],
+        ['busbar (again)', [], 2],
+      ],
+    )
   })
-  const { scenario, oneAtATime } = await userAppScenario(app.path, { own: get('/checkout'), signal })
-  assert.deepEqual([scenario.arms.map(({ name }) => name), oneAtATime], [['busbar'], true])
-  using _ = new OwnCache()
-  const result = await bench(scenario, { quick: true, oneAtATime, timing: tiny, command: 'test' })
-  assert.deepEqual(
-    result.arms.map(({ name, invalidBecause, slices }) => [name, invalidBecause, slices.length]),
-    [
-      ['busbar', [], 2],
-      ['busbar (again)', [], 2],
-    ],
-  )
-})
 
 test('of varying answers only status and headers are checked, with a note', withEngine, async () => {
   using app = new AppFolder({ 'server.js': program('String(process.hrtime.bigint())') })
