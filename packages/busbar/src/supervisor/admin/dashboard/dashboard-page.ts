@@ -28,7 +28,7 @@ export function isPage({ method, url = '' }: IncomingMessage): boolean {
 export async function sendPage(req: IncomingMessage, res: ServerResponse, frames: readonly string[]): Promise<void> {
   const path = pathOf(req.url!)
   const name = path === '/' ? 'index.html' : path.slice(1)
-  if (!names().has(name)) return sendProblem(res, path === '/' ? notBuilt() : unknown(path))
+  if (!exists(name)) return sendProblem(res, path === '/' ? notBuilt() : unknown(path))
   try {
     const content = await readFile(new URL(name, folder))
     const isZipped = /\bgzip\b/.test(req.headers['accept-encoding'] ?? '')
@@ -72,13 +72,26 @@ function securityHeaders(frames: readonly string[]): Record<string, string> {
   }
 }
 
-let known: ReadonlySet<string> | undefined
-
 /** The files that exist: a path from outside is never resolved. */
-function names(): ReadonlySet<string> {
-  if (known !== undefined && known.size > 0) return known
+let known: ReadonlySet<string> = new Set()
+let lookedAt = -Infinity
+
+/** Milliseconds between two looks. */
+const lookInterval = 1000
+
+/** An update of Busbar under a running app gives the files new names. */
+function exists(name: string): boolean {
+  const now = performance.now()
+  if (!known.has(name) && now - lookedAt >= lookInterval) {
+    lookedAt = now
+    known = namesIn(folder)
+  }
+  return known.has(name)
+}
+
+function namesIn(place: URL): ReadonlySet<string> {
   try {
-    return (known = new Set(readdirSync(folder, { recursive: true }).map((name) => String(name).replaceAll('\\', '/'))))
+    return new Set(readdirSync(place, { recursive: true }).map((name) => String(name).replaceAll('\\', '/')))
   } catch {
     return new Set()
   }
