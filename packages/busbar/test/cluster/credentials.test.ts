@@ -112,7 +112,7 @@ describe('a connection to NATS', { skip: withoutNats }, () => {
     await using nats = await NatsServer.start(users)
     const config = nats.config({ user: 'shop', password: 'p' })
     // It may not answer the services framework.
-    await refused(config, /refuses something: .*\$SRV/)
+    await refused(config, /refuses subscriptions: .*\$SRV.* \(tools of NATS do not see the services\)/)
     await calls(config)
   })
 })

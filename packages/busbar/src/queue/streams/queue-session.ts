@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Enqueued } from '../../contract/queues/enqueue.ts'
 import type { QueueCounts, QueueList, QueueOrder } from '../../shared/queues.ts'
+import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
 import { type ItemToAdd, splitTarget } from '../item-queue.ts'
 import { full, tooLarge } from '../messages.ts'
 import type { ItemCounts } from '../queue-meter.ts'
@@ -15,6 +16,7 @@ import { type ItemStreams, limitOf, signInterval } from './item-streams.ts'
 export interface SessionParts extends AttemptsParts {
   readonly streams: ItemStreams
   readonly attempts: Attempts
+  readonly subscriptions: Subscriptions
   /** Services of this app. Their items run here. */
   readonly services: readonly string[]
 }
@@ -52,7 +54,10 @@ export class QueueSession {
       batch: moveBatch,
       take: (message) => void moveWhenDue(message, streams),
     })
-    streams.connection.subscribe(streams.news, { callback: (_, message) => this.#heard(message.string()) })
+    parts.subscriptions.subscribe(streams.news, {
+      without: 'items of a method that has had none begin some seconds later',
+      callback: (message) => this.#heard(message.string()),
+    })
     const count = (): void => void this.#count().catch(() => {})
     const confirm = (): void => void streams.confirm().catch(() => {})
     this.#timers = [

@@ -5,6 +5,7 @@ import type { Enqueued } from '../../contract/queues/enqueue.ts'
 import type { QueueCalls } from '../../mesh/typed/queue-calls.ts'
 import { ClusterConnection, type NatsConnection } from '../../shared/cluster/connection.ts'
 import { loadJetStream } from '../../shared/cluster/jetstream.ts'
+import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
 import type { QueueCells } from '../../shared/metrics/queue-cells.ts'
 import type { QueueOrder, QueuePlace, QueueSettings } from '../../shared/queues.ts'
 import type { ItemQueue, ItemToAdd } from '../item-queue.ts'
@@ -49,7 +50,7 @@ export class StreamQueue implements ItemQueue {
     this.#connection = new ClusterConnection({
       config,
       name: 'busbar queue',
-      opened: (connection) => void this.#open(connection),
+      opened: (connection, subscriptions) => void this.#open(connection, subscriptions),
       lost: () => this.#lost(),
       log: (level, line) => parts.log[level](line),
     })
@@ -81,7 +82,7 @@ export class StreamQueue implements ItemQueue {
   }
 
   /** Never rejects. */
-  async #open(connection: NatsConnection): Promise<void> {
+  async #open(connection: NatsConnection, subscriptions: Subscriptions): Promise<void> {
     const { place, settings, log } = this.#parts
     const { name: cluster, replicas } = place.cluster
     const modules = loadJetStream(place.cluster)
@@ -91,7 +92,7 @@ export class StreamQueue implements ItemQueue {
         await streams.open(settings)
         if (connection.isClosed()) return
         const parts = { ...this.#parts, meter: this.#meter, attempts: this.#attempts }
-        this.#session = new QueueSession({ ...parts, streams, services: place.services })
+        this.#session = new QueueSession({ ...parts, streams, subscriptions, services: place.services })
         this.#fault = undefined
         this.#opened.resolve()
         return

@@ -13,6 +13,7 @@ import { ClusterConnection, type NatsConnection } from '../../shared/cluster/con
 import { type ClusterSubjects, subjectsOf } from '../../shared/cluster/subjects.ts'
 import type { Readiness } from '../../shared/control-messages.ts'
 import type { SlotTable } from '../generations/slot-table.ts'
+import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
 import { answerServiceRequests } from './nats-services.ts'
 
 /** Other hosts whose announcements are kept, and the services of all of them together. */
@@ -67,7 +68,7 @@ export class AppCluster {
     const connection = new ClusterConnection({
       config,
       name: `busbar ${name} ${host}`,
-      opened: (opened) => this.#opened(opened),
+      opened: (opened, subscriptions) => this.#opened(opened, subscriptions),
       lost: () => {},
       log: this.#parts.log,
     })
@@ -114,15 +115,19 @@ export class AppCluster {
     return { name: cluster.name, host: this.#parts.host, fault: this.#connection?.fault ?? null, members }
   }
 
-  #opened(connection: NatsConnection): void {
+  #opened(connection: NatsConnection, subscriptions: Subscriptions): void {
     const { announcements, roll } = this.#subjects
     const now = performance.now()
     for (const other of this.#others.values()) other.seenAt = now
-    connection.subscribe(announcements, {
-      callback: (error, message) => this.#heard(error === null ? readAnnouncement(message.string()) : undefined),
+    subscriptions.subscribe(announcements, {
+      without: 'busbar ps and check --live do not know the other hosts',
+      callback: (message) => this.#heard(readAnnouncement(message.string())),
     })
-    connection.subscribe(roll, { callback: () => this.#answerRoll() })
-    answerServiceRequests(connection, { ...this.#parts, subjects: this.#subjects, services: () => this.#services })
+    subscriptions.subscribe(roll, {
+      without: 'apps that start find this one some seconds later',
+      callback: () => this.#answerRoll(),
+    })
+    answerServiceRequests(subscriptions, { ...this.#parts, subjects: this.#subjects, services: () => this.#services })
     connection.publish(roll)
     this.#announce()
   }
