@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { connect } from '@nats-io/transport-node'
 import { safe } from '../../src/contract/client-entry.ts'
+import { encodeDial, readDial } from '../../src/mesh/cluster/dial-message.ts'
+import { callerGreeting } from '../../src/mesh/hosts/host-hello.ts'
 import type { ClusterConfig } from '../../src/shared/hosts.ts'
 import { Shop } from '../hosts/support/shop.ts'
 import { pollUntil } from '../support/app/test-app.ts'
@@ -104,6 +106,37 @@ describe('a server that takes no further subscriptions', { skip: withoutNats }, 
     await untilLogged(lines, refusal)
     first!.unsubscribe()
     await untilLogged(lines, /no longer refuses subscriptions: news\.3 \(no news 3\)$/)
+    await connection.close()
+  })
+})
+
+describe('a server whose max_payload is too small', { skip: withoutNats }, () => {
+  it('is said so, with what is needed, by the log and by calls', async () => {
+    await using nats = await NatsServer.start()
+    const config = nats.config()
+    await using host = await ClusterShop.start(new Shop('far'), config)
+    await using caller = await ClusterCaller.open(config)
+    await nats.restart('max_payload: 256')
+    const fault =
+      /NATS at 127.* cannot be reached: its max_payload is 256 bytes, and Busbar needs at least 1024: raise it/
+    for (const log of [host.shop.log, caller.log]) await untilLogged(log, fault)
+    const [error] = await safe(caller.shop.write(1))
+    assert.equal(error?.code, 'SERVICE_UNAVAILABLE')
+    assert.match(error.message, fault)
+    await nats.restart('max_payload: 1024')
+    await untilCall(caller, 'succeeds')
+  })
+
+  it('is said of a caller that uses it', async () => {
+    await using nats = await NatsServer.start()
+    await using host = await ClusterShop.start(new Shop('far'), nats.config())
+    const connection = await nats.connect()
+    const end = `${'a'.repeat(24)}.1`
+    const request = encodeDial({ hello: callerGreeting('raw').own.text, end, maxMessage: 256 })
+    await host.accept()
+    const dialled = await connection.request(`busbar.test.dial.${host.host}`, request, { timeout: 10_000 })
+    assert.equal(readDial(dialled.string()).end, '')
+    await untilLogged(host.shop.log, /refused a link of an app that uses a NATS server whose max_payload is 256 bytes/)
     await connection.close()
   })
 })

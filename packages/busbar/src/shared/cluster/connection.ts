@@ -5,7 +5,7 @@ import type { Auth, ConnectionOptions, NatsConnection } from '@nats-io/transport
 import { backoff } from '../backoff.ts'
 import type { ClusterConfig } from '../hosts.ts'
 import { tlsFault } from '../tls-fault.ts'
-import { subjectsOf } from './subjects.ts'
+import { leastPayload, subjectsOf } from './subjects.ts'
 import { Subscriptions } from './subscriptions.ts'
 
 export type { NatsConnection }
@@ -144,7 +144,7 @@ export class ClusterConnection {
     for (const server of shuffled(config.servers)) {
       if (this.#isClosed) break
       try {
-        return await client.connect(optionsOf(this.#parts, server, client))
+        return await usable(await client.connect(optionsOf(this.#parts, server, client)))
       } catch (error) {
         faults.set(server, wasCut(error) ? cut : describe(error))
       }
@@ -170,6 +170,16 @@ export class ClusterConnection {
     await promise
     clearTimeout(timer)
   }
+}
+
+/** Rejects if not even the messages that make a link fit. */
+async function usable(connection: NatsConnection): Promise<NatsConnection> {
+  const { max_payload: most = leastPayload } = connection.info ?? {}
+  if (most >= leastPayload) return connection
+  await connection.close()
+  throw new Error(
+    `its max_payload is ${most} bytes, and Busbar needs at least ${leastPayload}: raise it (default: 1 MiB)`,
+  )
 }
 
 /** Milliseconds that a close waits until what is buffered was sent. */

@@ -41,7 +41,7 @@ export class RepeatedLines {
     this.#kinds.set(key, { count: 0, level, last: line, timer })
   }
 
-  /** Reports what was left out. */
+  /** Reports what was left out. The next line is a first one. */
   close(): void {
     for (const key of this.#kinds.keys()) {
       this.#report(key)

@@ -11,6 +11,7 @@ import {
 } from '../../shared/cluster/announcement.ts'
 import { ClusterConnection, type NatsConnection } from '../../shared/cluster/connection.ts'
 import { type ClusterSubjects, subjectsOf } from '../../shared/cluster/subjects.ts'
+import { RepeatedLines } from '../../shared/output/repeated-lines.ts'
 import type { Readiness } from '../../shared/control-messages.ts'
 import type { SlotTable } from '../generations/slot-table.ts'
 import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
@@ -49,6 +50,7 @@ export interface OtherMember {
 export class AppCluster {
   readonly #parts: AppClusterParts
   readonly #others = new Map<string, { readonly announcement: Announcement; seenAt: number }>()
+  readonly #lines: RepeatedLines
   #countedServices = 0
   #connection: ClusterConnection | undefined
   #subjects: ClusterSubjects = subjectsOf('')
@@ -57,6 +59,7 @@ export class AppCluster {
 
   constructor(parts: AppClusterParts) {
     this.#parts = parts
+    this.#lines = new RepeatedLines(parts.log)
   }
 
   /** Returns what closes it. */
@@ -79,6 +82,7 @@ export class AppCluster {
     }, announceInterval).unref()
     return async () => {
       clearInterval(timer)
+      this.#lines.close()
       await connection.close()
     }
   }
@@ -175,7 +179,8 @@ export class AppCluster {
       connection.publish(this.#subjects.announcements, encodeAnnouncement(announcement))
     } catch (error) {
       // More services than the server's `max_payload` has room for.
-      this.#parts.log('error', `this app cannot announce itself in its cluster: ${(error as Error).message}`)
+      const why = `${(error as Error).message}. List fewer in cluster.services, or raise max_payload of NATS`
+      this.#lines.add('error', `this app cannot announce itself in its cluster: ${why}`)
     }
   }
 

@@ -28,6 +28,7 @@ export function subscriptionsOf(connection: NatsConnection, lines: string[] = []
 export class NatsServer implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'busbar-nats-'))
   #settings: string
+  #jetstream = ''
   #port = -1
   #process: ChildProcess | undefined
   #reloaded = Promise.withResolvers<void>()
@@ -50,7 +51,7 @@ export class NatsServer implements AsyncDisposable {
   /** Keeps what it has in its folder, over restarts too. `folder`: another one. */
   static async startWithJetStream(settings = '', folder?: string): Promise<NatsServer> {
     const server = new NatsServer(settings)
-    server.#settings += `\njetstream: { store_dir: "${folder ?? server.#folder}", max_file: 1Tb, max_mem: 64Mb }`
+    server.#jetstream = `jetstream: { store_dir: "${folder ?? server.#folder}", max_file: 1Tb, max_mem: 64Mb }`
     await server.start()
     return server
   }
@@ -134,7 +135,7 @@ export class NatsServer implements AsyncDisposable {
   /** Returns the file. */
   #configure(): string {
     const file = join(this.#folder, 'server.conf')
-    writeFileSync(file, `listen: "127.0.0.1:${this.#port}"\n${this.#settings}\n`)
+    writeFileSync(file, `listen: "127.0.0.1:${this.#port}"\n${this.#settings}\n${this.#jetstream}\n`)
     return file
   }
 
