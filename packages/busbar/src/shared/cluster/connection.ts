@@ -219,8 +219,13 @@ function authenticatorOf(
 ): (nonce?: string) => Auth {
   return (nonce) => {
     const content = readCredentials(file)
-    if (content.includes('BEGIN NATS USER JWT')) return credsAuthenticator(content)(nonce)
-    return nkeyAuthenticator(Buffer.from(content.toString().trim()))(nonce)
+    try {
+      if (content.includes('BEGIN NATS USER JWT')) return credsAuthenticator(content)(nonce)
+      return nkeyAuthenticator(Buffer.from(content.toString().trim()))(nonce)
+    } catch (error) {
+      const what = 'has neither credentials of nsc nor the seed of an nkey'
+      throw new Error(`cluster.credentials: ${file} ${what}: ${describe(error)}`, { cause: error })
+    }
   }
 }
 
