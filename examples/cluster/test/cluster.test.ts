@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { client } from 'busbar/client'
+import { stock } from '../stock/stock/contract.ts'
 
 const example = join(import.meta.dirname, '..')
 
@@ -21,6 +24,23 @@ describe('cluster', { skip: process.env['CI'] === undefined && !hasServer() && '
       phases.map(() => ({})),
     )
     assert.deepEqual(Object.keys(phases.at(-1)!.hosts).toSorted(), ['first', 'second'])
+  })
+
+  it('names the machine that answers, unless HOST does', async () => {
+    delete process.env['HOST']
+    const { default: implementation } = await import('../stock/stock/index.ts')
+    const { host } = await client(stock, implementation).count({ id: 1 })
+    assert.equal(host, hostname())
+  })
+
+  it('publishes ports only of containers that listen on all addresses', async () => {
+    const compose = await readFile(join(example, 'compose.yaml'), 'utf8')
+    const services = compose.split(/^  (?=\w)/m).filter((part) => part.includes('command:'))
+    assert.equal(services.length, 2)
+    for (const service of services) {
+      assert.match(service, /command: node node_modules\/busbar\/bin\/busbar\.js start/)
+      assert.equal(service.includes('ports:'), service.includes('--host 0.0.0.0'), service)
+    }
   })
 
   it('needs only what its package.json lists', async () => {

@@ -1,6 +1,8 @@
+import { hostname } from 'node:os'
 import { stock } from './contract.ts'
 
-const host = process.env['HOST'] ?? 'a host'
+/** Each container has a host name of its own. */
+const host = process.env['HOST'] ?? hostname()
 
 export default stock.implement({
   count: async ({ id }) => {

@@ -1,4 +1,5 @@
 import type { QueueCells } from '../shared/metrics/queue-cells.ts'
+import type { QueueCounts } from '../shared/queues.ts'
 import { splitTarget } from './item-queue.ts'
 
 /** The items of one method, by state. */
@@ -6,6 +7,14 @@ export interface ItemCounts {
   readonly waiting: number
   readonly running: number
   readonly dead: number
+}
+
+/** `targets`: by `<service>.<method>`. */
+export function listCounts(targets: ReadonlyMap<string, ItemCounts>): QueueCounts[] {
+  return [...targets].map(([target, counts]) => {
+    const [service, method] = splitTarget(target)
+    return { service, method, ...counts }
+  })
 }
 
 /** Writes the counts of the queue to shared memory. */

@@ -33,6 +33,9 @@ export function tlsFault(error: unknown, { ca, cert }: TlsNames): string | undef
   if (/mismatch/.test(reason)) return `the key of this app does not belong to its certificate (${cert}): ${reason}`
   if (/alert .*(certificate|unknown ca|access denied)/.test(reason))
     return `it refuses this app's certificate, or needs one (${cert}): ${reason}`
+  // Of this side's OpenSSL when it reads the files, before there is a connection.
+  if (code.startsWith('ERR_OSSL_'))
+    return `a file of this app is damaged or incomplete (${cert}, its key, or ${ca}): ${reason} (${code})`
   return `the TLS handshake failed: ${reason}${code === '' ? '' : ` (${code})`}`
 }
 

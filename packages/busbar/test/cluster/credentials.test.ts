@@ -7,6 +7,7 @@ import { createUser } from '@nats-io/nkeys'
 import { type CertificatePair, makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
 import { safe } from '../../src/contract/client-entry.ts'
 import type { ClusterConfig } from '../../src/shared/hosts.ts'
+import { FaultProxy } from '../hosts/support/fault-proxy.ts'
 import { Shop } from '../hosts/support/shop.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 import { pollUntil } from '../support/app/test-app.ts'
@@ -45,6 +46,10 @@ describe('a connection to NATS', { skip: withoutNats }, () => {
     const credentials = folder.at('app.creds')
     const config = nats.config({ credentials })
     await refused(config, /cannot be reached: cluster\.credentials: .*app\.creds cannot be read: ENOENT/)
+    for (const incomplete of [account.credentials().slice(0, 100), '']) {
+      folder.write('app.creds', incomplete)
+      await refused(config, /app\.creds has neither credentials of nsc nor the seed/)
+    }
     folder.write('app.creds', account.credentials())
     await calls(config)
     folder.write('app.creds', makeAccount().credentials())
@@ -112,7 +117,7 @@ describe('a connection to NATS', { skip: withoutNats }, () => {
     await using nats = await NatsServer.start(users)
     const config = nats.config({ user: 'shop', password: 'p' })
     // It may not answer the services framework.
-    await refused(config, /refuses something: .*\$SRV/)
+    await refused(config, /refuses subscriptions: .*\$SRV.* \(tools of NATS do not see the services\)/)
     await calls(config)
   })
 })
@@ -178,5 +183,30 @@ describe('a connection to NATS over TLS', { skip: withoutNats }, () => {
     const mixed = { cert: own.cert, key: foreign.key }
     const mismatch = /cannot be reached: the key of this app does not belong to its certificate \(cluster\.tls\.cert\)/
     await refused(nats.config({ tls: { ca: folder.at('ca.pem'), ...mixed } }), mismatch)
+    folder.write('partial-key.pem', '-----BEGIN PRIVATE')
+    const partial = { cert: own.cert, key: folder.at('partial-key.pem') }
+    const damage = /cannot be reached: a file of this app is damaged or incomplete \(cluster\.tls\.cert, its key/
+    await refused(nats.config({ tls: { ca: folder.at('ca.pem'), ...partial } }), damage)
+  })
+
+  it('stays open when the server has a certificate of another CA from now on; the next one needs that CA', async () => {
+    const tls = ({ cert, key }: { cert: string; key: string }): string =>
+      `tls: { cert_file: "${cert}", key_file: "${key}" }`
+    const [first, next] = [await files('first', ['127.0.0.1']), await files('next', ['127.0.0.1'], otherCa)]
+    await using nats = await NatsServer.start(tls(first))
+    await using proxy = await FaultProxy.open(nats.port)
+    folder.write('current-ca.pem', ca.cert)
+    const config = nats.config({ tls: { ca: folder.at('current-ca.pem') } }, proxy.port)
+    const own = new Shop('far')
+    await using _ = await ClusterShop.start(own, config)
+    await using caller = await ClusterCaller.open(config)
+    await nats.reload(tls(next))
+    assert.deepEqual(await caller.shop.write(1), { at: 'far', input: 1 })
+    proxy.cut()
+    for (const log of [own.log, caller.log])
+      await pollUntil(() => log.some((line) => line.includes('its certificate is not of a CA')))
+    folder.write('current-ca.pem', otherCa.cert)
+    await caller.linked()
+    assert.deepEqual(await caller.shop.write(2), { at: 'far', input: 2 })
   })
 })

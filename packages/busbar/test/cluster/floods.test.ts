@@ -12,7 +12,7 @@ import { encodePacket } from '../../src/mesh/transports/packet-codec.ts'
 import { Shop } from '../hosts/support/shop.ts'
 import { pollUntil } from '../support/app/test-app.ts'
 import { ClusterCaller, ClusterShop } from './support/cluster-shop.ts'
-import { NatsServer, withoutNats } from './support/nats-server.ts'
+import { NatsServer, subscriptionsOf, withoutNats } from './support/nats-server.ts'
 import { RawClusterPeer } from './support/raw-cluster-peer.ts'
 
 describe('a peer that floods over NATS', { skip: withoutNats }, () => {
@@ -53,7 +53,13 @@ describe('a peer that floods over NATS', { skip: withoutNats }, () => {
     await using nats = await NatsServer.start()
     const connection = await nats.connect()
     const incomplete = new IncompletePackets(1024 ** 2)
-    const ends = new LinkEnds(connection, subjectsOf('test'), clientOf(nats.config()), incomplete)
+    const ends = new LinkEnds(
+      connection,
+      subscriptionsOf(connection),
+      subjectsOf('test'),
+      clientOf(nats.config()),
+      incomplete,
+    )
     const open = () => {
       const end = ends.create()
       const { promise, resolve } = Promise.withResolvers<string | undefined>()

@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { LinkEnds } from '../../src/mesh/cluster/link-ends.ts'
 import { clientOf } from '../../src/shared/cluster/connection.ts'
 import { subjectsOf } from '../../src/shared/cluster/subjects.ts'
-import { NatsServer, withoutNats } from './support/nats-server.ts'
+import { NatsServer, subscriptionsOf, withoutNats } from './support/nats-server.ts'
 
 const subjects = subjectsOf('test')
 const [data, close] = [Uint8Array.of(1, 1, 0, 0, 0), Uint8Array.of(3, 1, 0, 0, 0)]
@@ -51,5 +51,5 @@ describe('an end of a link over NATS', { skip: withoutNats }, () => {
 
 async function open(nats: NatsServer): Promise<{ connection: NatsConnection; ends: LinkEnds }> {
   const connection = await nats.connect()
-  return { connection, ends: new LinkEnds(connection, subjects, clientOf(nats.config())) }
+  return { connection, ends: new LinkEnds(connection, subscriptionsOf(connection), subjects, clientOf(nats.config())) }
 }

@@ -6,6 +6,7 @@ import type { RemoteHosts } from '../../src/mesh/hosts/remote-hosts.ts'
 import { announceInterval, encodeAnnouncement, memberTimeout } from '../../src/shared/cluster/announcement.ts'
 import type { NatsConnection } from '../../src/shared/cluster/connection.ts'
 import type { ClusterSubjects } from '../../src/shared/cluster/subjects.ts'
+import type { Subscriptions } from '../../src/shared/cluster/subscriptions.ts'
 
 const announcement = encodeAnnouncement({
   host: 'one',
@@ -30,10 +31,11 @@ function membersOf(t: TestContext): { readonly announce: () => void; readonly re
   })
   t.after(() => members.close())
   let announce = (): void => {}
-  const subscribe = (_subject: string, { callback }: { callback: (error: null, message: object) => void }): void => {
-    announce = () => callback(null, { string: () => announcement })
+  const subscribe = (_subject: string, { callback }: { callback: (message: object) => void }): void => {
+    announce = () => callback({ string: () => announcement })
   }
-  members.opened({ subscribe, publish: () => {} } as unknown as NatsConnection, {} as LinkEnds)
+  const connection = { publish: () => {} } as unknown as NatsConnection
+  members.opened(connection, { subscribe } as unknown as Subscriptions, {} as LinkEnds)
   announce()
   return { announce, removed }
 }

@@ -20,6 +20,8 @@ describe('the queue on a full disk', () => {
     await app.start()
     await app.enqueue('slow', 'first', 'first')
     await app.busbar.message('slow first begins')
+    await app.enqueue('flaky', { failures: 1, as: 'declared' }, 'dead')
+    await app.busbar.message('is a dead letter')
     const limit = (size: string): void => {
       const { status } = spawnSync('prlimit', ['--pid', String(app.busbar.child.pid), `--fsize=${size}`])
       assert.equal(status, 0)
@@ -39,13 +41,18 @@ describe('the queue on a full disk', () => {
     let message: string | undefined
     while ((message = await refused()) === undefined) assert.ok(accepted.length < 1_000)
     assert.match(message, /QUEUE_UNAVAILABLE/)
+    for (let time = 0; time < 20; time++) assert.match((await refused()) ?? '', /QUEUE_UNAVAILABLE/)
+    const { stderr } = await app.queue('drop', 'all')
+    assert.match(stderr, /cannot be written: .*QUEUE_UNAVAILABLE/)
+    assert.equal(app.output.match(/cannot be written/g)?.length, 1)
     limit('unlimited:unlimited')
     assert.equal(await refused(), undefined)
+    await app.busbar.message('such lines in up to 60 s')
     await app.kill()
     await app.start()
     const { stdout } = await app.queue()
     const [, waiting, running] = /slow +(\d+) +(\d+)/.exec(stdout)!.map(Number)
-    assert.equal(waiting! + running!, 1 + accepted.length)
+    assert.equal(waiting! + running!, 1 + accepted.length, stdout)
   })
 })
 

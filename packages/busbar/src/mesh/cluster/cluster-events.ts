@@ -9,8 +9,9 @@
 import { BusbarError } from '../../contract/errors.ts'
 import type { Trace } from '../../contract/context.ts'
 import type { Reach } from '../../contract/events/topic.ts'
-import type { NatsConnection } from '../../shared/cluster/connection.ts'
+import type { NatsConnection, NatsMessage } from '../../shared/cluster/connection.ts'
 import type { ClusterSubjects } from '../../shared/cluster/subjects.ts'
+import type { KeptSubscription, Subscriptions } from '../../shared/cluster/subscriptions.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
 import type { ClusterPublisher, MeshEvent } from '../events/event-publisher.ts'
 import { decodeValue } from '../links/encoded-value.ts'
@@ -31,8 +32,6 @@ export interface ClusterEventsParts {
   readonly log: (level: 'info' | 'warn', line: string) => void
 }
 
-type Subscription = ReturnType<NatsConnection['subscribe']>
-
 /** Milliseconds between two warnings of one kind. */
 const quietTime = 10_000
 /** Bytes of a message beside the value: names of services, a trace. */
@@ -43,7 +42,8 @@ export class ClusterEvents implements ClusterPublisher {
   readonly #parts: ClusterEventsParts
   readonly #watch: Disposable
   readonly #locals: LocalEndpoint[] = []
-  #subscriptions: Subscription[] = []
+  #subscribed: KeptSubscription[] = []
+  #subscriptions: Subscriptions | undefined
   #connection: NatsConnection | undefined
   #accepts = false
   #lastWarned = -Infinity
@@ -53,14 +53,16 @@ export class ClusterEvents implements ClusterPublisher {
     this.#watch = parts.router.watch((endpoint) => this.#locals.push(endpoint))
   }
 
-  opened(connection: NatsConnection): void {
+  opened(connection: NatsConnection, subscriptions: Subscriptions): void {
     this.#connection = connection
+    this.#subscriptions = subscriptions
     this.#subscribe()
   }
 
   lost(): void {
     this.#connection = undefined
-    this.#subscriptions = []
+    this.#subscriptions = undefined
+    this.#subscribed = []
   }
 
   /** The worker serves from now on. */
@@ -72,7 +74,7 @@ export class ClusterEvents implements ClusterPublisher {
   /** Other hosts get the events from now on. Resolves when those that have arrived are accepted. */
   async stop(limit: number): Promise<void> {
     this.#accepts = false
-    const drained = this.#subscriptions.splice(0).map((one) => one.drain().catch(() => {}))
+    const drained = this.#subscribed.splice(0).map((one) => one.drain().catch(() => {}))
     if (drained.length > 0) await settlesWithin(limit, [Promise.all(drained)])
   }
 
@@ -111,7 +113,7 @@ export class ClusterEvents implements ClusterPublisher {
   }
 
   #subscribe(): void {
-    if (!this.#accepts || this.#connection === undefined || this.#subscriptions.length > 0) return
+    if (!this.#accepts || this.#subscriptions === undefined || this.#subscribed.length > 0) return
     for (const endpoint of this.#locals)
       for (const topic of endpoint.typed?.events?.topics ?? []) {
         this.#listen('emit', topic, endpoint, { queue: endpoint.service })
@@ -120,13 +122,10 @@ export class ClusterEvents implements ClusterPublisher {
   }
 
   #listen(reach: Reach, topic: string, endpoint: LocalEndpoint, options: { queue?: string }): void {
-    const subscription = this.#connection!.subscribe(this.#parts.subjects.event(reach, topic), {
-      ...options,
-      callback: (error, { data }) => {
-        if (error === null) this.#arrived(reach, endpoint, topic, data)
-      },
-    })
-    this.#subscriptions.push(subscription)
+    const subject = this.#parts.subjects.event(reach, topic)
+    const without = `${endpoint.service} gets no events ${topic} from other apps`
+    const callback = ({ data }: NatsMessage): void => this.#arrived(reach, endpoint, topic, data)
+    this.#subscribed.push(this.#subscriptions!.subscribe(subject, { ...options, without, callback }))
   }
 
   #arrived(reach: Reach, { service, typed, state }: LocalEndpoint, topic: string, data: Uint8Array): void {

@@ -7,7 +7,7 @@
  * bytes were read since the last one, as u32. `close`. Numbers are little-endian and count up from
  * 1, of each side. NATS delivers at most once: a number that is missing ends the link.
  */
-import { clusterWindow, maxPacket } from '../links/limits.ts'
+import { maxPacket } from '../links/limits.ts'
 import {
   type Packet,
   type PacketTransport,
@@ -16,12 +16,13 @@ import {
 } from '../links/packet-transport.ts'
 import type { IncompletePackets } from '../transports/incomplete-packets.ts'
 import { encodePacket, PacketReader } from '../transports/packet-codec.ts'
+import { ackAfter, SendWindow } from './send-window.ts'
 
 const kinds = { data: 1, ack: 2, close: 3 } as const
 const headSize = 5
 
-/** Bytes read after which they are acknowledged. */
-const ackAfter = clusterWindow / 8
+/** Bytes of a message. Longer ones would delay those of other links over a slow network. */
+const longestMessage = 128 * 1024
 
 export interface ClusterTransportParts {
   /** Sends to the other end. Undefined until that is known. */
@@ -45,7 +46,7 @@ export class ClusterTransport implements PacketTransport {
   #state: State = { is: 'waiting', arrived: [] }
   /** Slices that wait for the window. */
   readonly #queue: Uint8Array[] = []
-  #inTransit = 0
+  readonly #window = new SendWindow()
   #needsDrain = false
   #lastSent = 0
   #lastRead = 0
@@ -65,7 +66,7 @@ export class ClusterTransport implements PacketTransport {
   send(packet: Packet): boolean {
     if (this.#state.is === 'closed') return true
     const [first, ...others] = encodePacket(packet, headSize)
-    if (others.length === 0 && first.length <= this.#parts.maxMessage && this.#mayPublish) this.#publishData(first)
+    if (others.length === 0 && first.length <= this.#messageSize && this.#mayPublish) this.#publishData(first)
     else this.#enqueue([first.subarray(headSize), ...others])
     this.#needsDrain = this.#queue.length > 0
     return !this.#needsDrain
@@ -130,8 +131,7 @@ export class ClusterTransport implements PacketTransport {
   }
 
   #acknowledged(size: number): void {
-    if (size > this.#inTransit) throw new ProtocolError('has acknowledged more than it was sent')
-    this.#inTransit -= size
+    if (!this.#window.acknowledged(size)) throw new ProtocolError('has acknowledged more than it was sent')
     this.#pump()
     if (!this.#needsDrain || this.#queue.length > 0 || this.#state.is !== 'open') return
     this.#needsDrain = false
@@ -139,27 +139,31 @@ export class ClusterTransport implements PacketTransport {
   }
 
   #enqueue(pieces: readonly Uint8Array[]): void {
-    const size = this.#parts.maxMessage - headSize
+    const size = this.#messageSize - headSize
     for (const piece of pieces)
       for (let from = 0; from < piece.length; from += size) this.#queue.push(piece.subarray(from, from + size))
     this.#pump()
   }
 
   #pump(): void {
-    while (this.#queue.length > 0 && this.#inTransit < clusterWindow) {
+    while (this.#queue.length > 0 && this.#window.isOpen) {
       const slice = this.#queue.shift()!
-      this.#inTransit += slice.length
+      this.#window.sent(slice.length)
       this.#publish(kinds.data, slice)
     }
   }
 
   get #mayPublish(): boolean {
-    return this.#queue.length === 0 && this.#inTransit < clusterWindow
+    return this.#queue.length === 0 && this.#window.isOpen
+  }
+
+  get #messageSize(): number {
+    return Math.min(this.#parts.maxMessage, longestMessage)
   }
 
   /** `message`: with room for its head. Most packets are one message, and are not copied then. */
   #publishData(message: Buffer): void {
-    this.#inTransit += message.length - headSize
+    this.#window.sent(message.length - headSize)
     this.#number(kinds.data, message)
   }
 

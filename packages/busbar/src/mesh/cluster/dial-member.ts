@@ -68,6 +68,7 @@ async function ask(request: string, options: DialMemberOptions): Promise<Answer>
 function explain(error: Error): string {
   const name = nameOf(error)
   if (name === noResponders) return 'none of its workers accepts links'
+  if (name === 'InvalidArgumentError') return 'what this app says of itself is larger than max_payload of NATS'
   if (name === 'TimeoutError') return `no answer within ${helloTimeout / 1000} s`
   return error.message
 }

@@ -1,4 +1,5 @@
 /** The request by which a worker asks a host for a link, and its answer. */
+import { leastPayload } from '../../shared/cluster/subjects.ts'
 import { ProtocolError } from '../links/packet-transport.ts'
 
 export interface DialMessage {
@@ -9,9 +10,6 @@ export interface DialMessage {
   /** Bytes of one message that the sender's server allows. */
   readonly maxMessage: number
 }
-
-/** Servers can be told to allow less than this, but not sensibly. */
-const leastMessage = 1024
 
 export function encodeDial({ hello, end, maxMessage }: DialMessage): string {
   return JSON.stringify([hello, end, maxMessage])
@@ -24,8 +22,11 @@ export function readDial(text: string): DialMessage {
   const [hello, end, maxMessage] = list as unknown[]
   // The end is part of a subject: no other subject may be named.
   const isDial = typeof hello === 'string' && typeof end === 'string' && (end === '' || isEnd(end))
-  if (!isDial || !Number.isSafeInteger(maxMessage) || (maxMessage as number) < leastMessage)
-    throw new ProtocolError('sent a malformed hello')
+  if (!isDial || !Number.isSafeInteger(maxMessage)) throw new ProtocolError('sent a malformed hello')
+  if ((maxMessage as number) < leastPayload)
+    throw new ProtocolError(
+      `uses a NATS server whose max_payload is ${String(maxMessage)} bytes, and a link needs at least ${leastPayload}`,
+    )
   return { hello, end, maxMessage: maxMessage as number }
 }
 

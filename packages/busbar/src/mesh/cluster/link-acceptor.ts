@@ -1,5 +1,6 @@
-import type { NatsConnection, NatsMessage } from '../../shared/cluster/connection.ts'
+import type { NatsMessage } from '../../shared/cluster/connection.ts'
 import type { ClusterSubjects } from '../../shared/cluster/subjects.ts'
+import type { KeptSubscription, Subscriptions } from '../../shared/cluster/subscriptions.ts'
 import type { ExportedLinks } from '../hosts/exported-links.ts'
 import { type ExportedService, exporterGreeting } from '../hosts/host-hello.ts'
 import { encodeDial, readDial } from './dial-message.ts'
@@ -22,9 +23,9 @@ export interface LinkAcceptorParts {
 /** Accepts links of other apps over NATS. Each worker of a host takes a part of them. */
 export class LinkAcceptor {
   readonly #parts: LinkAcceptorParts
-  #connection: NatsConnection | undefined
+  #subscriptions: Subscriptions | undefined
   #ends: LinkEnds | undefined
-  #subscription: ReturnType<NatsConnection['subscribe']> | undefined
+  #subscription: KeptSubscription | undefined
   #accepts = false
   #lastLogged = -Infinity
 
@@ -38,14 +39,14 @@ export class LinkAcceptor {
     this.#subscribe()
   }
 
-  opened(connection: NatsConnection, ends: LinkEnds): void {
-    this.#connection = connection
+  opened(subscriptions: Subscriptions, ends: LinkEnds): void {
+    this.#subscriptions = subscriptions
     this.#ends = ends
     this.#subscribe()
   }
 
   lost(): void {
-    this.#connection = undefined
+    this.#subscriptions = undefined
     this.#subscription = undefined
   }
 
@@ -58,13 +59,10 @@ export class LinkAcceptor {
 
   #subscribe(): void {
     const { subjects, host } = this.#parts
-    if (!this.#accepts || this.#connection === undefined || this.#subscription !== undefined) return
-    this.#subscription = this.#connection.subscribe(subjects.dial(host), {
-      queue: 'workers',
-      callback: (error, message) => {
-        if (error === null) this.#dialled(message)
-      },
-    })
+    if (!this.#accepts || this.#subscriptions === undefined || this.#subscription !== undefined) return
+    const without = 'other apps of the cluster cannot call services of this one'
+    const callback = (message: NatsMessage): void => this.#dialled(message)
+    this.#subscription = this.#subscriptions.subscribe(subjects.dial(host), { queue: 'workers', without, callback })
   }
 
   #dialled(message: NatsMessage): void {

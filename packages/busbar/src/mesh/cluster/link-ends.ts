@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { NatsClient, NatsConnection, NatsMessage } from '../../shared/cluster/connection.ts'
 import type { ClusterSubjects } from '../../shared/cluster/subjects.ts'
+import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
 import { IncompletePackets } from '../transports/incomplete-packets.ts'
 import { ClusterTransport, isClose } from './cluster-transport.ts'
 import { isEnd } from './dial-message.ts'
@@ -28,6 +29,7 @@ export class LinkEnds {
 
   constructor(
     connection: NatsConnection,
+    subscriptions: Subscriptions,
     subjects: ClusterSubjects,
     client: NatsClient,
     incomplete = new IncompletePackets(),
@@ -36,10 +38,9 @@ export class LinkEnds {
     this.#subjects = subjects
     this.#incomplete = incomplete
     this.#unknown = client.headers(noResponders, 'Unknown Link')
-    connection.subscribe(subjects.ends(this.#name), {
-      callback: (error, message) => {
-        if (error === null) this.#arrived(message)
-      },
+    subscriptions.subscribe(subjects.ends(this.#name), {
+      without: 'calls to and from other apps of the cluster fail',
+      callback: (message) => this.#arrived(message),
     })
   }
 

@@ -1,6 +1,7 @@
 import type { NatsConnection } from '../../shared/cluster/connection.ts'
 import { type Announcement, memberName, memberTimeout, readAnnouncement } from '../../shared/cluster/announcement.ts'
 import type { ClusterSubjects } from '../../shared/cluster/subjects.ts'
+import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
 import type { RemoteHosts } from '../hosts/remote-hosts.ts'
 import { dialMember } from './dial-member.ts'
 import type { LinkEnds } from './link-ends.ts'
@@ -65,16 +66,17 @@ export class ClusterMembers {
     await Promise.all(this.#dials)
   }
 
-  opened(connection: NatsConnection, ends: LinkEnds): void {
+  opened(connection: NatsConnection, subscriptions: Subscriptions, ends: LinkEnds): void {
     const { subjects } = this.#parts
     this.#session = { connection, ends }
     for (const use of this.#waiting) use(this.#session)
     this.#waiting.clear()
     // While there was no connection no host could be heard.
     for (const member of this.#members.values()) member.silentChecks = 0
-    connection.subscribe(subjects.announcements, {
-      callback: (error, message) => {
-        const announcement = error === null ? readAnnouncement(message.string()) : undefined
+    subscriptions.subscribe(subjects.announcements, {
+      without: 'hosts of services of the cluster are not found',
+      callback: (message) => {
+        const announcement = readAnnouncement(message.string())
         if (announcement !== undefined) this.#heard(announcement)
       },
     })

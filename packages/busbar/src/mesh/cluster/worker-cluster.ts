@@ -45,12 +45,12 @@ export class WorkerCluster {
     this.#connection = new ClusterConnection({
       config,
       name: `busbar ${app} ${host}`,
-      opened: (connection) => {
-        const ends = new LinkEnds(connection, subjects, clientOf(config))
+      opened: (connection, subscriptions) => {
+        const ends = new LinkEnds(connection, subscriptions, subjects, clientOf(config))
         this.#ends = ends
-        this.#members?.opened(connection, ends)
-        this.#acceptor?.opened(connection, ends)
-        this.events?.opened(connection)
+        this.#members?.opened(connection, subscriptions, ends)
+        this.#acceptor?.opened(subscriptions, ends)
+        this.events?.opened(connection, subscriptions)
       },
       lost: () => {
         this.#members?.lost()
@@ -60,7 +60,7 @@ export class WorkerCluster {
       },
       log,
     })
-    hosts.clusterFault = () => this.#connection.fault
+    hosts.clusterFault = () => this.#connection.fault ?? this.#connection.refusal
   }
 
   /** Resolves when the first hosts that answer were dialled once, or after `limit` milliseconds. */

@@ -128,6 +128,8 @@ class ObservedCall implements Channel, ChannelHandler {
   readonly #handler: ChannelHandler
   #isOver = false
   #isFaulty = false
+  /** A part of a stream has come. */
+  #hasDelivered = false
 
   constructor(link: ObservedLink, running: Running, head: CallHead, handler: ChannelHandler) {
     this.#link = link
@@ -149,6 +151,7 @@ class ObservedCall implements Channel, ChannelHandler {
   }
 
   onData(value: unknown): void {
+    this.#hasDelivered = true
     this.#handler.onData?.(value)
   }
 
@@ -184,10 +187,13 @@ class ObservedCall implements Channel, ChannelHandler {
     this.channel!.fail(error, notStarted)
   }
 
-  /** A caller that gives up for another reason than time says nothing about the service. */
+  /**
+   * A caller that gives up for another reason than time says nothing about the service. Nor does
+   * the deadline of a stream that delivers: many streams end only by it.
+   */
   cancel(reason: ErrorRecord): void {
     this.channel!.cancel(reason)
-    this.#end(reason.code === 'DEADLINE_EXCEEDED')
+    this.#end(reason.code === 'DEADLINE_EXCEEDED' && !this.#hasDelivered)
   }
 
   abandon(): void {

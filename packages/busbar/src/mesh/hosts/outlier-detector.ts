@@ -53,6 +53,8 @@ export class OutlierDetector {
 
   #return(): void {
     this.#timer = undefined
+    // Calls that ran when it was ejected have failed since.
+    this.#failures = 0
     this.#returned = performance.now()
     this.#parts.changed(false)
   }

@@ -2,12 +2,13 @@ import { BusbarError } from '../../contract/errors.ts'
 import type { Log } from '../../contract/context.ts'
 import type { Enqueued } from '../../contract/queues/enqueue.ts'
 import type { QueueCalls } from '../../mesh/typed/queue-calls.ts'
-import type { MethodQueueSettings, QueueCounts, QueueList, QueueOrder, QueueSettings } from '../../shared/queues.ts'
+import type { MethodQueueSettings, QueueList, QueueOrder, QueueSettings } from '../../shared/queues.ts'
 import type { QueueCells } from '../../shared/metrics/queue-cells.ts'
+import { RepeatedLines } from '../../shared/output/repeated-lines.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
 import { type ItemQueue, type ItemToAdd, splitTarget } from '../item-queue.ts'
 import { buriedText, closed, deleted, failedText, full, unwritable } from '../messages.ts'
-import { QueueMeter } from '../queue-meter.ts'
+import { listCounts, QueueMeter } from '../queue-meter.ts'
 import { delayAfter, type Outcome, runItem } from '../run-item.ts'
 import type { ClaimedItem, QueueStore } from './store.ts'
 
@@ -28,6 +29,8 @@ interface Adding {
   readonly item: ItemToAdd
   readonly answer: PromiseWithResolvers<Enqueued>
 }
+
+type Failed = Extract<Outcome, { is: 'failed' }>
 
 interface Ended {
   readonly item: ClaimedItem
@@ -67,10 +70,12 @@ export class FileQueue implements ItemQueue {
   /** Logs and counts what a transaction changes, once it is on disk. */
   #notes: (() => void)[] = []
   #idle = Promise.withResolvers<void>()
+  readonly #unwritten: RepeatedLines
 
   constructor(parts: FileQueueParts) {
     this.#parts = parts
     this.#meter = new QueueMeter(parts.cells)
+    this.#unwritten = new RepeatedLines((level, line) => parts.log[level](line))
     this.#recover()
     this.#meter.show(parts.store.tally.targets)
     this.#schedule()
@@ -89,9 +94,13 @@ export class FileQueue implements ItemQueue {
     if (order.kind === 'pause') return await this.pause(order.limit)
     const { store } = this.#parts
     const { kind, number } = order
-    const count = store.transaction(() => (kind === 'drop' ? store.drop(number) : store.revive(number, Date.now())))
-    this.#schedule()
-    return count
+    try {
+      return store.transaction(() => (kind === 'drop' ? store.drop(number) : store.revive(number, Date.now())))
+    } catch (cause) {
+      throw unwritable(this.#parts.file, cause)
+    } finally {
+      this.#schedule()
+    }
   }
 
   /**
@@ -108,17 +117,14 @@ export class FileQueue implements ItemQueue {
     if (this.#isClosed) return
     this.#isClosed = true
     clearTimeout(this.#timer)
+    this.#unwritten.close()
     for (const { answer } of this.#adding.splice(0)) answer.reject(closed())
     this.#parts.store.close()
   }
 
   #list(limit: number): QueueList {
     const { store } = this.#parts
-    const queues = [...store.tally.targets].map(([target, counts]): QueueCounts => {
-      const [service, method] = splitTarget(target)
-      return { service, method, ...counts }
-    })
-    return { queues, dead: store.deadLetters(limit) }
+    return { queues: listCounts(store.tally.targets), dead: store.deadLetters(limit) }
   }
 
   /** In a later turn, when what has arrived together is complete. */
@@ -132,7 +138,7 @@ export class FileQueue implements ItemQueue {
   }
 
   #flush(): void {
-    const { store, log } = this.#parts
+    const { store } = this.#parts
     const now = Date.now()
     const setBack = this.#clock + performance.now() - now
     const [adding, ended] = [this.#adding.splice(0), this.#ended.splice(0)]
@@ -147,6 +153,7 @@ export class FileQueue implements ItemQueue {
       })
       this.#clock -= setBack
       this.#takeNotes()
+      if (adding.length + ended.length + claimed.length > 0) this.#unwritten.close()
       for (const [at, { answer }] of adding.entries()) settle(answer, answers[at]!)
       for (const item of claimed) this.#begin(item)
       this.#wait(now)
@@ -155,7 +162,7 @@ export class FileQueue implements ItemQueue {
       this.#notes = []
       this.#ended.unshift(...ended)
       const error = unwritable(this.#parts.file, cause)
-      log.error(error.message)
+      this.#unwritten.add('error', error.message)
       for (const { answer } of adding) answer.reject(error)
       this.#wake(pause)
     }
@@ -228,11 +235,7 @@ export class FileQueue implements ItemQueue {
     this.#notes.push(() => log.warn(failedText(item, delay, why)))
   }
 
-  #bury(
-    item: Pick<ClaimedItem, 'number' | 'target' | 'attempt'>,
-    now: number,
-    { why }: Extract<Outcome, { why: object }>,
-  ) {
+  #bury(item: Pick<ClaimedItem, 'number' | 'target' | 'attempt'>, now: number, { why }: Failed): void {
     const { store, log, settings } = this.#parts
     const { number, target } = item
     const dropped = store.bury(item, now, why, settings.keepDead)

@@ -2,19 +2,22 @@ import type { Log } from '../../contract/context.ts'
 import type { QueueCalls } from '../../mesh/typed/queue-calls.ts'
 import type { JsMsg } from '../../shared/cluster/jetstream.ts'
 import type { MethodQueueSettings, QueueSettings } from '../../shared/queues.ts'
+import type { RepeatedLines } from '../../shared/output/repeated-lines.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
 import type { ItemAttempt, Reason } from '../item-queue.ts'
 import { buriedText, failedText } from '../messages.ts'
 import type { QueueMeter } from '../queue-meter.ts'
 import { delayAfter, type Outcome, runItem } from '../run-item.ts'
 import { decodeItem, encodeItem, type StoredItem } from './item-message.ts'
-import { ackWait, isHeld, type ItemStreams, limitOf, signInterval } from './item-streams.ts'
+import { ackWait, isHeld, type ItemStreams, limitOf, signInterval, tryTo } from './item-streams.ts'
 
 export interface AttemptsParts {
   readonly settings: QueueSettings
   readonly calls: QueueCalls
   readonly log: Log
   readonly meter: QueueMeter
+  /** For what may repeat. */
+  readonly lines: RepeatedLines
 }
 
 /** A message of the stream `ready`. Each delivery is an attempt. */
@@ -165,7 +168,9 @@ export class Attempts {
       this.#running.delete(key)
     } catch (error) {
       // It is delivered again: to this host, which knows the outcome, or to another one.
-      this.#parts.log.warn(`queue ${item.target}: the outcome of ${item.id} is not kept: ${(error as Error).message}`)
+      const { target, id } = item
+      const why = (error as Error).message
+      this.#parts.lines.add('warn', `queue ${target}: the outcome of ${id} is not kept: ${why}`, `${target} ${why}`)
     }
     this.#settleIdle()
   }
@@ -266,15 +271,4 @@ async function confirm(streams: ItemStreams, runs: readonly Running[]): Promise<
   if (at === undefined) return
   // A sign that may have come too late gives nothing back.
   for (const running of runs) if (isHeld(running.heldAt)) running.heldAt = Math.max(running.heldAt, at)
-}
-
-/** False: the connection is closed, and says nothing to the server. */
-function tryTo(work: () => void): boolean {
-  try {
-    work()
-    return true
-  } catch {
-    // Its message is delivered again.
-    return false
-  }
 }

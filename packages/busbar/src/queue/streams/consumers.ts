@@ -1,5 +1,6 @@
-import type { Log } from '../../contract/context.ts'
+import { backoff } from '../../shared/backoff.ts'
 import type { ConsumerMessages, JsMsg } from '../../shared/cluster/jetstream.ts'
+import type { RepeatedLines } from '../../shared/output/repeated-lines.ts'
 import { encodeItem, decodeItem, type StoredItem } from './item-message.ts'
 import { ackWait, isHeld, type ItemStreams, nanos } from './item-streams.ts'
 
@@ -14,7 +15,7 @@ export interface ConsumerParts {
   /** Messages that this host asks for. */
   readonly batch: number
   readonly take: (message: JsMsg) => void
-  readonly log: Log
+  readonly lines: RepeatedLines
 }
 
 /** Takes messages of one consumer, while it is on. */
@@ -23,6 +24,9 @@ export class SharedConsumer {
   #isOn = false
   #isChanging = false
   #messages: ConsumerMessages | undefined
+  #failures = 0
+  /** It is not opened before. */
+  #pausedUntil = -Infinity
 
   constructor(parts: ConsumerParts) {
     this.#parts = parts
@@ -32,13 +36,15 @@ export class SharedConsumer {
   async set(isOn: boolean): Promise<void> {
     this.#isOn = isOn
     if (this.#isChanging || isOn === (this.#messages !== undefined)) return
+    if (isOn && performance.now() < this.#pausedUntil) return
     this.#isChanging = true
     try {
       if (isOn) await this.#open()
       else await this.#close()
+      this.#failures = 0
     } catch (error) {
-      if (!this.#parts.streams.connection.isClosed())
-        this.#parts.log.warn(`queue: ${this.#parts.name} cannot be consumed: ${(error as Error).message}`)
+      this.#pausedUntil = performance.now() + backoff(this.#failures++)
+      if (!this.#parts.streams.connection.isClosed()) this.#warn(`cannot be consumed: ${(error as Error).message}`)
     }
     this.#isChanging = false
     if (this.#isOn !== isOn) await this.set(this.#isOn)
@@ -60,9 +66,25 @@ export class SharedConsumer {
     await streams.confirm()
     const messages = await consumer.consume(settings)
     this.#messages = messages
-    void messages.closed().then(() => {
+    void this.#watch(messages)
+  }
+
+  /** Never rejects. What has ended is opened by the next `set`. */
+  async #watch(messages: ConsumerMessages): Promise<void> {
+    const closed = messages.closed().then(() => {
       if (this.#messages === messages) this.#messages = undefined
     })
+    for await (const status of messages.status()) {
+      if (status.type !== 'heartbeats_missed' || status.count < mostMissed) continue
+      this.#warn('gets no messages; they are asked for anew')
+      messages.stop()
+    }
+    await closed
+  }
+
+  #warn(what: string): void {
+    const { lines, name } = this.#parts
+    lines.add('warn', `queue: ${name} ${what}`)
   }
 
   async #close(): Promise<void> {
@@ -78,6 +100,9 @@ export class SharedConsumer {
  * default of 30 s, the items stopped for 40 s.
  */
 const requestLife = 5_000
+
+/** Signs of life of a consumer. The server may have refused the client's subscription. */
+const mostMissed = 6
 
 /** Milliseconds. The server keeps a pause, also one by a wrong clock after that was set right. */
 const shortestLimit = 60_000

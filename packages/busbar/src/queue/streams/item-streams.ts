@@ -109,7 +109,7 @@ export class ItemStreams {
   }
 
   targetOf(subject: string): string {
-    return subject.split('.').slice(-2).map(decodeURIComponent).join('.')
+    return subject.split('.').slice(-2).map(decodeToken).join('.')
   }
 
   /** A name of a consumer: no dot, and no character of wildcards and paths. */
@@ -167,6 +167,16 @@ export function limitOf(error: unknown): 'maxDepth' | 'maxSize' | undefined {
   return message.includes('maximum bytes') ? 'maxSize' : undefined
 }
 
+/** False: the connection is closed. What was to be said comes by another way. */
+export function tryTo(work: () => void): boolean {
+  try {
+    work()
+    return true
+  } catch {
+    return false
+  }
+}
+
 export function nanos(milliseconds: number): number {
   return milliseconds * 1e6
 }
@@ -177,4 +187,13 @@ function windowOf(window: number): number {
 
 function encodeToken(text: string): string {
   return encodeURIComponent(text).replaceAll('*', '%2A').replaceAll('.', '%2E')
+}
+
+/** Anybody in the cluster may publish to a subject that is not ours. */
+function decodeToken(token: string): string {
+  try {
+    return decodeURIComponent(token)
+  } catch {
+    return token
+  }
 }

@@ -1,20 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Enqueued } from '../../contract/queues/enqueue.ts'
-import type { QueueCounts, QueueList, QueueOrder } from '../../shared/queues.ts'
+import type { QueueList, QueueOrder } from '../../shared/queues.ts'
+import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
 import { type ItemToAdd, splitTarget } from '../item-queue.ts'
 import { full, tooLarge } from '../messages.ts'
-import type { ItemCounts } from '../queue-meter.ts'
+import { type ItemCounts, listCounts } from '../queue-meter.ts'
 import type { Attempts, AttemptsParts } from './attempts.ts'
 import { moveWhenDue, SharedConsumer } from './consumers.ts'
 import { dropDeadLetters, listDeadLetters, retryDeadLetters } from './dead-letters.ts'
 import { encodeItem, headSize } from './item-message.ts'
 import { LaterRoom } from './later-room.ts'
-import { type ItemStreams, limitOf, signInterval } from './item-streams.ts'
+import { type ItemStreams, limitOf, signInterval, tryTo } from './item-streams.ts'
 
 export interface SessionParts extends AttemptsParts {
   readonly streams: ItemStreams
   readonly attempts: Attempts
+  readonly subscriptions: Subscriptions
   /** Services of this app. Their items run here. */
   readonly services: readonly string[]
 }
@@ -40,11 +42,11 @@ export class QueueSession {
 
   constructor(parts: SessionParts) {
     this.#parts = parts
-    const { streams, log, settings } = parts
+    const { streams, lines, settings } = parts
     this.#laterRoom = new LaterRoom(streams, settings)
     this.#later = new SharedConsumer({
       streams,
-      log,
+      lines,
       stream: 'later',
       name: 'later',
       subject: streams.subjectOf('later'),
@@ -52,7 +54,10 @@ export class QueueSession {
       batch: moveBatch,
       take: (message) => void moveWhenDue(message, streams),
     })
-    streams.connection.subscribe(streams.news, { callback: (_, message) => this.#heard(message.string()) })
+    parts.subscriptions.subscribe(streams.news, {
+      without: 'items of a method that has had none begin some seconds later',
+      callback: (message) => this.#heard(message.string()),
+    })
     const count = (): void => void this.#count().catch(() => {})
     const confirm = (): void => void streams.confirm().catch(() => {})
     this.#timers = [
@@ -109,15 +114,12 @@ export class QueueSession {
     if (order.kind !== 'list') {
       const change = order.kind === 'drop' ? dropDeadLetters : retryDeadLetters
       const count = await change(streams, order.number)
-      await this.#count()
+      // The change is made, whatever the next look says.
+      await this.#count().catch(() => {})
       return count
     }
     const dead = await listDeadLetters(streams, order.limit)
-    const queues = [...(await this.#count())].map(([target, counts]): QueueCounts => {
-      const [service, method] = splitTarget(target)
-      return { service, method, ...counts }
-    })
-    return { queues, dead } satisfies QueueList
+    return { queues: listCounts(await this.#count()), dead } satisfies QueueList
   }
 
   /** No further messages come. */
@@ -162,17 +164,18 @@ export class QueueSession {
     if (this.#announced.has(target)) return
     this.#announced.add(target)
     const { connection, news } = this.#parts.streams
-    connection.publish(news, target)
+    // Without it, other hosts find the item by their next look.
+    tryTo(() => connection.publish(news, target))
     this.#heard(target)
   }
 
   #heard(target: string): void {
-    const { services, streams, settings, attempts, log } = this.#parts
+    const { services, streams, settings, attempts, lines } = this.#parts
     if (this.#consumers.has(target) || !services.includes(splitTarget(target)[0])) return
     const { concurrency } = settings.methods[target] ?? settings.usual
     const consumer = new SharedConsumer({
       streams,
-      log,
+      lines,
       stream: 'ready',
       name: streams.consumerOf(target),
       subject: streams.subjectOf('ready', target),

@@ -5,7 +5,9 @@ import type { Enqueued } from '../../contract/queues/enqueue.ts'
 import type { QueueCalls } from '../../mesh/typed/queue-calls.ts'
 import { ClusterConnection, type NatsConnection } from '../../shared/cluster/connection.ts'
 import { loadJetStream } from '../../shared/cluster/jetstream.ts'
+import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
 import type { QueueCells } from '../../shared/metrics/queue-cells.ts'
+import { RepeatedLines } from '../../shared/output/repeated-lines.ts'
 import type { QueueOrder, QueuePlace, QueueSettings } from '../../shared/queues.ts'
 import type { ItemQueue, ItemToAdd } from '../item-queue.ts'
 import { closed } from '../messages.ts'
@@ -34,6 +36,7 @@ const setUpPause = 1_000
 export class StreamQueue implements ItemQueue {
   readonly #parts: StreamQueueParts
   readonly #meter: QueueMeter
+  readonly #lines: RepeatedLines
   readonly #attempts: Attempts
   readonly #connection: ClusterConnection
   #session: QueueSession | undefined
@@ -44,12 +47,13 @@ export class StreamQueue implements ItemQueue {
   constructor(parts: StreamQueueParts) {
     this.#parts = parts
     this.#meter = new QueueMeter(parts.cells)
-    this.#attempts = new Attempts({ ...parts, meter: this.#meter })
+    this.#lines = new RepeatedLines((level, line) => parts.log[level](line))
+    this.#attempts = new Attempts({ ...parts, meter: this.#meter, lines: this.#lines })
     const { cluster: config } = parts.place
     this.#connection = new ClusterConnection({
       config,
       name: 'busbar queue',
-      opened: (connection) => void this.#open(connection),
+      opened: (connection, subscriptions) => void this.#open(connection, subscriptions),
       lost: () => this.#lost(),
       log: (level, line) => parts.log[level](line),
     })
@@ -72,6 +76,7 @@ export class StreamQueue implements ItemQueue {
     this.#opened.resolve()
     this.#session?.end()
     this.#attempts.close()
+    this.#lines.close()
     await this.#connection.close()
   }
 
@@ -81,17 +86,17 @@ export class StreamQueue implements ItemQueue {
   }
 
   /** Never rejects. */
-  async #open(connection: NatsConnection): Promise<void> {
+  async #open(connection: NatsConnection, subscriptions: Subscriptions): Promise<void> {
     const { place, settings, log } = this.#parts
     const { name: cluster, replicas } = place.cluster
-    const modules = loadJetStream(place.cluster)
     while (!connection.isClosed() && !this.#isClosed) {
       try {
+        const modules = loadJetStream(place.cluster)
         const streams = new ItemStreams({ connection, modules, cluster, replicas })
         await streams.open(settings)
         if (connection.isClosed()) return
-        const parts = { ...this.#parts, meter: this.#meter, attempts: this.#attempts }
-        this.#session = new QueueSession({ ...parts, streams, services: place.services })
+        const parts = { ...this.#parts, meter: this.#meter, attempts: this.#attempts, lines: this.#lines }
+        this.#session = new QueueSession({ ...parts, streams, subscriptions, services: place.services })
         this.#fault = undefined
         this.#opened.resolve()
         return

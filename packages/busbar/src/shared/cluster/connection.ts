@@ -5,7 +5,8 @@ import type { Auth, ConnectionOptions, NatsConnection } from '@nats-io/transport
 import { backoff } from '../backoff.ts'
 import type { ClusterConfig } from '../hosts.ts'
 import { tlsFault } from '../tls-fault.ts'
-import { subjectsOf } from './subjects.ts'
+import { leastPayload, subjectsOf } from './subjects.ts'
+import { Subscriptions } from './subscriptions.ts'
 
 export type { NatsConnection }
 
@@ -29,8 +30,8 @@ export interface ClusterConnectionParts {
   readonly config: ClusterConfig
   /** Shown in the server's monitoring. */
   readonly name: string
-  /** A new connection, without subscriptions. */
-  readonly opened: (connection: NatsConnection) => void
+  /** A new connection, without subscriptions. They are made by the second argument. */
+  readonly opened: (connection: NatsConnection, subscriptions: Subscriptions) => void
   /** That connection is lost, and with it what was in transit. */
   readonly lost: () => void
   readonly log: (level: 'info' | 'warn', line: string) => void
@@ -45,6 +46,7 @@ export class ClusterConnection {
   readonly #firstTry = Promise.withResolvers<void>()
   readonly #ended: Promise<void>
   #connection: NatsConnection | undefined
+  #subscriptions: Subscriptions | undefined
   #fault = 'is being connected'
   /** The fault that was logged last since there was a connection. */
   #logged: string | undefined
@@ -64,6 +66,11 @@ export class ClusterConnection {
   /** Why there is no connection. Undefined: there is one. */
   get fault(): string | undefined {
     return this.#connection === undefined ? `NATS at ${this.#servers} ${this.#fault}` : undefined
+  }
+
+  /** What does not work by the connection that there is. */
+  get refusal(): string | undefined {
+    return this.#subscriptions?.fault
   }
 
   /** Resolves when a server was dialled once, with or without success. */
@@ -120,11 +127,12 @@ export class ClusterConnection {
     this.#connection = connection
     this.#logged = undefined
     if (wasLost) log('info', `NATS at ${this.#servers} is connected again`)
-    void this.#watch(connection)
-    opened(connection)
+    this.#subscriptions = new Subscriptions({ connection, servers: this.#servers, log })
+    opened(connection, this.#subscriptions)
     this.#firstTry.resolve()
     await connection.closed()
     this.#connection = undefined
+    this.#subscriptions = undefined
     lost()
   }
 
@@ -136,7 +144,7 @@ export class ClusterConnection {
     for (const server of shuffled(config.servers)) {
       if (this.#isClosed) break
       try {
-        return await client.connect(optionsOf(this.#parts, server, client))
+        return await usable(await client.connect(optionsOf(this.#parts, server, client)))
       } catch (error) {
         faults.set(server, wasCut(error) ? cut : describe(error))
       }
@@ -144,16 +152,6 @@ export class ClusterConnection {
     // In the order of the config: the same faults are not logged again because of another order.
     const said = new Set(config.servers.flatMap((server) => faults.get(server) ?? []))
     throw new Error(said.size === 0 ? 'is not dialled any more' : [...said].join('; '))
-  }
-
-  /** Logs what the server refuses. It reports that later, without naming the request. */
-  async #watch(connection: NatsConnection): Promise<void> {
-    let logged = -Infinity
-    for await (const status of connection.status()) {
-      if (status.type !== 'error' || performance.now() - logged < quietTime) continue
-      logged = performance.now()
-      this.#parts.log('warn', `NATS at ${this.#servers} refuses something: ${describe(status.error)}`)
-    }
   }
 
   /** Logs a reason once, and the next one if it is another: a password may change meanwhile. */
@@ -174,10 +172,18 @@ export class ClusterConnection {
   }
 }
 
+/** Rejects if not even the messages that make a link fit. */
+async function usable(connection: NatsConnection): Promise<NatsConnection> {
+  const { max_payload: most = leastPayload } = connection.info ?? {}
+  if (most >= leastPayload) return connection
+  await connection.close()
+  throw new Error(
+    `its max_payload is ${most} bytes, and Busbar needs at least ${leastPayload}: raise it (default: 1 MiB)`,
+  )
+}
+
 /** Milliseconds that a close waits until what is buffered was sent. */
 const flushTimeout = 1_000
-/** Milliseconds between two reports of what the server refuses. */
-const quietTime = 10_000
 
 function optionsOf({ config, name }: ClusterConnectionParts, server: string, client: NatsClient): ConnectionOptions {
   const { credentials, user, password, tls } = config
@@ -213,8 +219,13 @@ function authenticatorOf(
 ): (nonce?: string) => Auth {
   return (nonce) => {
     const content = readCredentials(file)
-    if (content.includes('BEGIN NATS USER JWT')) return credsAuthenticator(content)(nonce)
-    return nkeyAuthenticator(Buffer.from(content.toString().trim()))(nonce)
+    try {
+      if (content.includes('BEGIN NATS USER JWT')) return credsAuthenticator(content)(nonce)
+      return nkeyAuthenticator(Buffer.from(content.toString().trim()))(nonce)
+    } catch (error) {
+      const what = 'has neither credentials of nsc nor the seed of an nkey'
+      throw new Error(`cluster.credentials: ${file} ${what}: ${describe(error)}`, { cause: error })
+    }
   }
 }
 

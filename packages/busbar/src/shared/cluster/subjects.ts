@@ -37,3 +37,8 @@ export function subjectsOf(cluster: string): ClusterSubjects {
 export function hostIdOf(secret: string): string {
   return createHash('sha256').update(`cluster host ${secret}`).digest('hex').slice(0, 16)
 }
+
+/**
+ * Bytes of one message that a server must allow. It can be told to allow less, but not sensibly.
+ */
+export const leastPayload = 1024

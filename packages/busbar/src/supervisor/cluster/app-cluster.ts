@@ -11,8 +11,10 @@ import {
 } from '../../shared/cluster/announcement.ts'
 import { ClusterConnection, type NatsConnection } from '../../shared/cluster/connection.ts'
 import { type ClusterSubjects, subjectsOf } from '../../shared/cluster/subjects.ts'
+import { RepeatedLines } from '../../shared/output/repeated-lines.ts'
 import type { Readiness } from '../../shared/control-messages.ts'
 import type { SlotTable } from '../generations/slot-table.ts'
+import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
 import { answerServiceRequests } from './nats-services.ts'
 
 /** Other hosts whose announcements are kept, and the services of all of them together. */
@@ -48,6 +50,7 @@ export interface OtherMember {
 export class AppCluster {
   readonly #parts: AppClusterParts
   readonly #others = new Map<string, { readonly announcement: Announcement; seenAt: number }>()
+  readonly #lines: RepeatedLines
   #countedServices = 0
   #connection: ClusterConnection | undefined
   #subjects: ClusterSubjects = subjectsOf('')
@@ -56,6 +59,7 @@ export class AppCluster {
 
   constructor(parts: AppClusterParts) {
     this.#parts = parts
+    this.#lines = new RepeatedLines(parts.log)
   }
 
   /** Returns what closes it. */
@@ -67,7 +71,7 @@ export class AppCluster {
     const connection = new ClusterConnection({
       config,
       name: `busbar ${name} ${host}`,
-      opened: (opened) => this.#opened(opened),
+      opened: (opened, subscriptions) => this.#opened(opened, subscriptions),
       lost: () => {},
       log: this.#parts.log,
     })
@@ -78,6 +82,7 @@ export class AppCluster {
     }, announceInterval).unref()
     return async () => {
       clearInterval(timer)
+      this.#lines.close()
       await connection.close()
     }
   }
@@ -114,15 +119,19 @@ export class AppCluster {
     return { name: cluster.name, host: this.#parts.host, fault: this.#connection?.fault ?? null, members }
   }
 
-  #opened(connection: NatsConnection): void {
+  #opened(connection: NatsConnection, subscriptions: Subscriptions): void {
     const { announcements, roll } = this.#subjects
     const now = performance.now()
     for (const other of this.#others.values()) other.seenAt = now
-    connection.subscribe(announcements, {
-      callback: (error, message) => this.#heard(error === null ? readAnnouncement(message.string()) : undefined),
+    subscriptions.subscribe(announcements, {
+      without: 'busbar ps and check --live do not know the other hosts',
+      callback: (message) => this.#heard(readAnnouncement(message.string())),
     })
-    connection.subscribe(roll, { callback: () => this.#answerRoll() })
-    answerServiceRequests(connection, { ...this.#parts, subjects: this.#subjects, services: () => this.#services })
+    subscriptions.subscribe(roll, {
+      without: 'apps that start find this one some seconds later',
+      callback: () => this.#answerRoll(),
+    })
+    answerServiceRequests(subscriptions, { ...this.#parts, subjects: this.#subjects, services: () => this.#services })
     connection.publish(roll)
     this.#announce()
   }
@@ -170,7 +179,8 @@ export class AppCluster {
       connection.publish(this.#subjects.announcements, encodeAnnouncement(announcement))
     } catch (error) {
       // More services than the server's `max_payload` has room for.
-      this.#parts.log('error', `this app cannot announce itself in its cluster: ${(error as Error).message}`)
+      const why = `${(error as Error).message}. List fewer in cluster.services, or raise max_payload of NATS`
+      this.#lines.add('error', `this app cannot announce itself in its cluster: ${why}`)
     }
   }
 

@@ -5,8 +5,8 @@
  */
 import type { AppStatus } from '../../observe/app-status.ts'
 import type { ClusterService } from '../../shared/cluster/announcement.ts'
-import type { NatsConnection } from '../../shared/cluster/connection.ts'
 import type { ClusterSubjects } from '../../shared/cluster/subjects.ts'
+import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
 
 export interface ServiceRequestsParts {
   readonly subjects: ClusterSubjects
@@ -25,12 +25,12 @@ type Verb = (typeof verbs)[number]
 const semantic = /^\d+\.\d+\.\d+([-+].*)?$/
 
 /** For as long as the connection lives. */
-export function answerServiceRequests(connection: NatsConnection, parts: ServiceRequestsParts): void {
+export function answerServiceRequests(subscriptions: Subscriptions, parts: ServiceRequestsParts): void {
   for (const verb of verbs)
     for (const subject of [`$SRV.${verb}`, `$SRV.${verb}.>`])
-      connection.subscribe(subject, {
-        callback: (error, message) => {
-          if (error !== null) return
+      subscriptions.subscribe(subject, {
+        without: 'tools of NATS do not see the services',
+        callback: (message) => {
           const [, , name, id] = message.subject.split('.')
           for (const service of parts.services()) {
             if (name !== undefined && name !== service.name) continue

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import type { ClusterConfig } from '../../../src/shared/hosts.ts'
+import { Subscriptions } from '../../../src/shared/cluster/subscriptions.ts'
 import { FaultProxy } from '../../hosts/support/fault-proxy.ts'
 import { hasCommand } from '../../support/has-command.ts'
 import { freePorts } from '../../support/http/free-ports.ts'
@@ -19,11 +20,18 @@ const command = folders.map((folder) => `${folder}nats-server`).find((path) => h
 /** A reason to skip a suite, as `node:test` takes it. CI installs the server. */
 export const withoutNats = command === undefined && process.env['CI'] === undefined ? 'there is no nats-server' : false
 
+/** Those by a connection of a test. */
+export function subscriptionsOf(connection: NatsConnection, lines: string[] = []): Subscriptions {
+  return new Subscriptions({ connection, servers: 'test', log: (_, line) => lines.push(line) })
+}
+
 export class NatsServer implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'busbar-nats-'))
   #settings: string
+  #jetstream = ''
   #port = -1
   #process: ChildProcess | undefined
+  #reloaded = Promise.withResolvers<void>()
 
   private constructor(settings: string) {
     this.#settings = settings
@@ -43,7 +51,7 @@ export class NatsServer implements AsyncDisposable {
   /** Keeps what it has in its folder, over restarts too. `folder`: another one. */
   static async startWithJetStream(settings = '', folder?: string): Promise<NatsServer> {
     const server = new NatsServer(settings)
-    server.#settings += `\njetstream: { store_dir: "${folder ?? server.#folder}", max_file: 1Tb, max_mem: 64Mb }`
+    server.#jetstream = `jetstream: { store_dir: "${folder ?? server.#folder}", max_file: 1Tb, max_mem: 64Mb }`
     await server.start()
     return server
   }
@@ -69,9 +77,7 @@ export class NatsServer implements AsyncDisposable {
 
   /** Again at the same port, if it was there before. */
   async start(): Promise<void> {
-    const file = join(this.#folder, 'server.conf')
-    writeFileSync(file, `listen: "127.0.0.1:${this.#port}"\n${this.#settings}\n`)
-    const child = spawn(command ?? 'nats-server', ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn(command ?? 'nats-server', ['-c', this.#configure()], { stdio: ['ignore', 'ignore', 'pipe'] })
     this.#process = child
     const lines = createInterface({ input: child.stderr })
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -81,10 +87,20 @@ export class NatsServer implements AsyncDisposable {
       const port = /Listening for client connections on .*:(\d+)$/.exec(line)?.[1]
       if (port !== undefined) this.#port = Number(port)
       if (line.includes('Server is ready')) resolve()
+      if (line.includes('Reloaded server configuration')) this.#reloaded.resolve()
     })
     child.once('error', reject)
     child.once('exit', (code) => reject(new Error(`nats-server has ended with ${code}: ${said}`)))
     await promise
+  }
+
+  /** With other lines in its config, while its connections stay. */
+  async reload(settings: string): Promise<void> {
+    this.#settings = settings
+    this.#configure()
+    this.#reloaded = Promise.withResolvers()
+    this.#process!.kill('SIGHUP')
+    await this.#reloaded.promise
   }
 
   /** With other lines in its config. */
@@ -114,6 +130,13 @@ export class NatsServer implements AsyncDisposable {
     if (child === undefined || child.exitCode !== null) return
     child.kill('SIGKILL')
     await once(child, 'exit')
+  }
+
+  /** Returns the file. */
+  #configure(): string {
+    const file = join(this.#folder, 'server.conf')
+    writeFileSync(file, `listen: "127.0.0.1:${this.#port}"\n${this.#settings}\n${this.#jetstream}\n`)
+    return file
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

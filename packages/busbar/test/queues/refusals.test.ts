@@ -1,0 +1,41 @@
+/** What servers refuse while the queue of a cluster is connected, and what the log says of it. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
+import { pollUntil } from '../support/app/test-app.ts'
+import { QueueApp, quick } from './support.ts'
+
+const configOf = (port: number): object => ({
+  queues: quick,
+  cluster: { nats: `nats://shop:p@127.0.0.1:${port}`, name: 'shop' },
+})
+
+/** A user who may subscribe only `subject`. */
+function permit(subject: string): string {
+  const permissions = `{ publish: ">", subscribe: "${subject}" }`
+  return `authorization: { users: [{ user: "shop", password: "p", permissions: ${permissions} }] }`
+}
+
+describe('the queue of a cluster whose server refuses something', { skip: withoutNats }, () => {
+  it('goes on when it is permitted again, and the log does not repeat itself', async () => {
+    await using nats = await NatsServer.startWithJetStream(permit('>'))
+    await using app = await QueueApp.start(configOf(nats.port))
+    await app.mail.send.enqueue({ to: 'ada' })
+    await app.untilLogged('sent ada')
+    await nats.reload(permit('nothing.>'))
+    await app.untilLogged('mail=send cannot be consumed')
+    await assert.rejects(app.mail.send.enqueue({ to: 'bob' }, { id: 'b' }), { code: 'QUEUE_UNAVAILABLE' })
+    assert.equal(app.logged('mail=send cannot be consumed').length, 1)
+    await nats.reload(permit('>'))
+    await app.mail.send.enqueue({ to: 'bob' }, { id: 'b' })
+    await app.untilLogged('sent bob')
+    await pollUntil(() => app.counts.waiting === 0 && app.counts.running === 0)
+  })
+
+  it('says whose items are not run because the server takes no further subscriptions', async () => {
+    await using nats = await NatsServer.startWithJetStream(`${permit('>')}\nmax_subscriptions: 3`)
+    await using app = await QueueApp.start(configOf(nats.port))
+    await app.mail.send.enqueue({ to: 'ada' })
+    await app.untilLogged(/mail=send gets no messages; they are asked for anew/)
+  })
+})
