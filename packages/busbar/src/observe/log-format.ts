@@ -30,7 +30,7 @@ export function createPrettyFormat(colors: boolean): Format {
     const fields = content.kind === 'json' ? content.fields : { msg: content.msg, ...content.fields }
     const text = format({ time: entry.time, level: entry.level, ...fields, ...origin(entry) })
     // A further line of one entry must not look like an entry.
-    return `${colouredLines(text.trimEnd()).replaceAll(/\n(?=\S)/g, '\n    ')}\n`
+    return `${colouredLines(text.trimEnd()).replaceAll(/\n(?! {4})/g, '\n    ')}\n`
   }
 }
 

@@ -2,10 +2,10 @@
 
 /**
  * Text that a caller has chosen, as it can be printed: no character of it moves the cursor, or
- * changes the order or the place of others.
+ * changes the order or the place of others. Emoji and some scripts need the joiners.
  */
 export function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escapeUnits)
+  return text.replaceAll(/(?!\p{Join_Control})[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escapeUnits)
 }
 
 /** As {@link oneLine}, for text of several lines. */

@@ -1,6 +1,5 @@
 /** The client of the admin API, over an app's own socket. */
 import { request, type IncomingMessage } from 'node:http'
-import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import type * as z from 'zod'
 import { BusbarError, isErrorCode } from '../../contract/errors.ts'
@@ -43,8 +42,14 @@ export class AdminClient {
     options?: RequestOptions,
   ): AsyncGenerator<string> {
     const response = await this.#send(operation, input, options, unread)
+    let rest = ''
     try {
-      yield* createInterface({ input: response, crlfDelay: Infinity })
+      // Not `node:readline`, for which the U+2028 of a text ends a line, too.
+      for await (const chunk of response.setEncoding('utf8')) {
+        const lines = `${rest}${chunk as string}`.split('\n')
+        rest = lines.pop()!
+        yield* lines
+      }
     } finally {
       response.destroy()
     }

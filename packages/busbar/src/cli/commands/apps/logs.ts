@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { BusbarError } from '../../../contract/errors.ts'
 import { createPrettyFormat } from '../../../observe/log-format.ts'
@@ -6,6 +7,7 @@ import { readLogs } from '../../../supervisor/admin/operations/logs.ts'
 import { findRun, type Run } from '../../admin/find-runs.ts'
 import { followLog, type LogQuery, mostKept } from '../../admin/follow-log.ts'
 import { ownName, ownPath } from '../../background/own-folder.ts'
+import type { Output } from '../../terminal/terminal.ts'
 import type { CommandContext } from '../../command.ts'
 
 /**
@@ -25,13 +27,18 @@ export async function logs(context: CommandContext): Promise<number> {
   let left = most
   for await (const lines of groups) {
     const matching = pattern === undefined ? lines : lines.filter((line) => pattern.test(line))
-    for (const line of left === 0 ? [] : matching.slice(-left)) terminal.out.stream.write(show(line))
+    await write(terminal.out, (left === 0 ? [] : matching.slice(-left)).map(show).join(''))
     // Later groups are new.
     left = Infinity
     // Nobody reads any more: `busbar logs -f | head -1`.
     if (terminal.out.lost.aborted) break
   }
   return 0
+}
+
+/** Waits for a slow reader: the app then counts what it has missed. */
+async function write({ stream, lost }: Output, text: string): Promise<void> {
+  if (!stream.write(text)) await once(stream, 'drain', { signal: lost }).catch(() => {})
 }
 
 async function* keptLines({ admin }: Run, filter: LogQuery, limit: number): AsyncGenerator<readonly string[]> {
