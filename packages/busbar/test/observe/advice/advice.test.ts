@@ -53,7 +53,19 @@ function partsOf({ own, rate = 100, fixed }: Setup): ModelParts {
 function edge(caller: string, callee: string, calls: number, mean: number, transport: 'local' | 'thread'): EdgeWindow {
   const buckets = new Float64Array(bucketCount)
   buckets[bucketOf(Math.ceil(mean * 1000))] = calls
-  return { caller, callee, protocol: 'http', method: 'GET', route: '', transport, calls, failures: 0, mean, buckets }
+  return {
+    caller,
+    callee,
+    protocol: 'http',
+    method: 'GET',
+    route: '',
+    transport,
+    calls,
+    timed: calls,
+    failures: 0,
+    mean,
+    buckets,
+  }
 }
 
 test('services whose calls cost more than their own work are put together, and the figures say why', () => {

@@ -57,7 +57,7 @@ function partsOf({ runs = {}, together = [] }: Setup): ModelParts {
 function edge(caller: string, callee: string, transport: EdgeWindow['transport'], mean: number): EdgeWindow {
   const buckets = new Float64Array(bucketCount)
   buckets[bucketOf(Math.ceil(mean * 1000))] = 1000
-  const calls = { calls: 1000, failures: 0, mean, buckets }
+  const calls = { calls: 1000, timed: 1000, failures: 0, mean, buckets }
   return { caller, callee, protocol: 'http', method: 'GET', route: '', transport, ...calls }
 }
 
