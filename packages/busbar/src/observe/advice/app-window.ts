@@ -41,7 +41,7 @@ export interface WorkerWindow {
   readonly name: string
   readonly kind: AppStatus['workers'][number]['kind']
   readonly services: readonly string[]
-  /** Processors used. Null: not known, as of a worker that was replaced. */
+  /** Processors used. Null: not known, as of a worker that was replaced meanwhile. */
   readonly cpu: number | null
   readonly loop: number | null
 }
@@ -117,10 +117,12 @@ function keyOf({ caller, callee, protocol, method, route, transport }: EdgeTotal
 
 function workersOf(before: Reading, { status }: Reading, milliseconds: number): WorkerWindow[] {
   const earlier = new Map(before.status.workers.map((worker) => [worker.worker, worker]))
-  return status.workers.map(({ worker, name, kind, pid, restarts, cpuTime, eventLoopUtilization }) => {
+  return status.workers.map(({ worker, name, kind, pid, startedAt, restarts, cpuTime, eventLoopUtilization }) => {
     const was = earlier.get(worker)
-    const isSame = was?.name === name && was.pid === pid && was.restarts === restarts
-    const grown = cpuTime === null || was?.cpuTime == null ? -1 : cpuTime - was.cpuTime
+    const isSame = was?.name === name && was.startedAt === startedAt && was.pid === pid && was.restarts === restarts
+    // Nothing has run in a slot that was empty all the time.
+    const isEmpty = startedAt === null
+    const grown = isEmpty ? 0 : cpuTime === null || was?.cpuTime == null ? -1 : cpuTime - was.cpuTime
     const services = status.instances.filter((one) => one.worker === worker).map(({ service }) => service)
     return {
       name,

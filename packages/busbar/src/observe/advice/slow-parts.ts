@@ -130,7 +130,8 @@ const readingError = 0.05
 function fromElsewhere(before: AppStatus, after: AppStatus): SlowPart[] {
   return after.services.flatMap(({ service }): SlowPart[] => {
     const begun = begunBy(service, after) - begunBy(service, before)
-    const calls = begun - (begunOn(service, after) - begunOn(service, before))
+    const sent = begunOn(service, after) - begunOn(service, before)
+    const calls = begun - sent - pendingOf(service, before) + waitingFor(service, after)
     if (calls <= begun * readingError) return []
     const text = `${calls === 1 ? '1 call' : `${calls} calls`} of ${service} came from elsewhere, from other apps or at a port of its own: the time is not known here`
     return [{ kind: 'elsewhere', what: service, text, figures: { calls } }]
@@ -140,6 +141,20 @@ function fromElsewhere(before: AppStatus, after: AppStatus): SlowPart[] {
 /** Calls that its instances have begun. */
 function begunBy(service: string, { services }: AppStatus): number {
   return services.find((one) => one.service === service)?.calls ?? 0
+}
+
+/**
+ * Calls that its edges have begun, and no instance yet: they wait for one with room, are under way,
+ * or are queued before an event loop that is blocked.
+ */
+function pendingOf(service: string, status: AppStatus): number {
+  const inFlight = status.edges.filter(({ callee }) => callee === service).reduce((sum, one) => sum + one.inFlight, 0)
+  const handled = status.instances.filter((one) => one.service === service).reduce((sum, one) => sum + one.inFlight, 0)
+  return Math.max(0, inFlight - handled, waitingFor(service, status))
+}
+
+function waitingFor(service: string, { services }: AppStatus): number {
+  return services.find((one) => one.service === service)?.waiting ?? 0
 }
 
 /** How often its edges have sent a call. */
