@@ -21,7 +21,7 @@ use crate::http1::method::is_idempotent;
 use crate::http1::refusal::problem;
 use crate::io::shared::Io;
 use crate::limits::{CREDIT_STEP, PIECE_COST};
-use crate::worker::record::{ExchangeId, Header, WORDS, address_at, flag, reply, reply_record};
+use crate::worker::record::{ExchangeId, Header, WORDS, add_flags, address_at, flag, reply, reply_record};
 
 /// Bytes of a response that the client has not read.
 const WINDOW: usize = 256 * 1024;
@@ -78,26 +78,30 @@ pub async fn run(call: Call, mut pieces: UnboundedReceiver<Vec<u8>>) {
     let counted = directory.counts.begin(&call.served.target.service, &found.prefix, method, &address);
     let attempt =
         Attempt { call: &call, request: &request, settings: &settings, address: &address, counted: &counted, text };
+    let mut is_lost = false;
     let is_repeatable = request.head.framing == Framing::None && is_idempotent(method);
     if is_repeatable && let Some(kept) = call.served.pool.take(&address) {
         match attempt.run(kept, &mut pieces).await {
             // The instance may close a kept connection at any moment (RFC 9112, 9.3.1).
-            Outcome::Lost => counted.retried(),
+            Outcome::Lost => is_lost = true,
             Outcome::Complete | Outcome::Over => return,
         }
     }
     let Ok(upstream) = Upstream::open(&address, call.remote().1).await else {
-        if request.left == 0 {
-            counted.withdraw();
-        } else {
+        if request.left > 0 {
             counted.answered(503);
+            return call.refuse_unserved(&request);
         }
-        return call.refuse_unserved(&request);
+        counted.withdraw();
+        return if is_lost { call.give_back_lost() } else { call.give_back() };
     };
+    if is_lost {
+        counted.retried();
+    }
     match attempt.run(upstream, &mut pieces).await {
         Outcome::Lost if is_repeatable => {
             counted.withdraw();
-            call.give_back();
+            call.give_back_lost();
         }
         Outcome::Lost => call.refuse(&request, 502, "Bad Gateway", "SERVICE_HANGUP", "ended before it had answered"),
         Outcome::Complete | Outcome::Over => {}
@@ -115,8 +119,19 @@ impl Call {
 
     /// A worker gets the request, which must be whole, and decides what comes of it.
     fn give_back(&self) {
+        self.return_to_worker(self.record.clone());
+    }
+
+    /// An instance has had it: the worker counts it even if it finds no other one.
+    fn give_back_lost(&self) {
+        let mut record = self.record.clone();
+        add_flags(&mut record, flag::LOST);
+        self.return_to_worker(record);
+    }
+
+    fn return_to_worker(&self, record: Vec<u8>) {
         let thread = &self.served.io.entrance.threads[self.id.thread as usize];
-        thread.command(Command::Return(self.id, self.record.clone()));
+        thread.command(Command::Return(self.id, record));
     }
 
     fn refuse_unserved(&self, request: &Request) {

@@ -92,11 +92,13 @@ pub mod flag {
     pub const GRPC: u16 = 2048;
     /// Of `CLOSED`: the client has reset the connection.
     pub const RESET: u16 = 4096;
+    /// Of a request: an instance had it, and was lost before it answered.
+    pub const LOST: u16 = 8192;
 }
 
 /// The version of this format and of the add-on's classes. Raise it with each change: a binary
 /// serves only a library that has the same number.
-pub const FORMAT: u32 = 11;
+pub const FORMAT: u32 = 12;
 pub const WORDS: usize = 8;
 pub const REQUEST_WORDS: usize = 24;
 pub const REPLY_WORDS: usize = 5;
@@ -159,6 +161,12 @@ impl Header {
         target.resize(start + Self::record_length(parts), 0);
         self.write(0, parts, &mut target[start..]);
     }
+}
+
+/// To those of a record.
+pub fn add_flags(record: &mut [u8], flags: u16) {
+    let second = word(record, 1) | u32::from(flags) << 16;
+    record[4..8].copy_from_slice(&second.to_le_bytes());
 }
 
 pub fn word(record: &[u8], at: usize) -> u32 {

@@ -5,6 +5,7 @@
  */
 import type { Socket } from 'node:net'
 import { systemError } from '../mesh/sockets/system-error.ts'
+import { markLost } from '../shared/lost-requests.ts'
 import type { Bridge } from './bridge.ts'
 import { ConnectionSocket } from './connection-socket.ts'
 import { IdleClock } from './idle-clock.ts'
@@ -43,6 +44,7 @@ export class DuplexBridge implements Bridge {
     const stated = words[record + at.kind]! >>> 16
     socket.inChunks = (stated & flags.chunked) !== 0
     socket.isUpgrade = (stated & flags.upgrade) !== 0
+    if ((stated & flags.lost) !== 0) markLost(socket)
     socket.receive(text, body)
   }
 

@@ -5,7 +5,7 @@
 import type { AddressInfo } from 'node:net'
 
 /** The version of this format and of the add-on's classes. A binary with another is not used. */
-export const recordFormat = 11
+export const recordFormat = 12
 
 /** To a worker. */
 export const requestKind = 1
@@ -47,6 +47,7 @@ export const flags = {
   certificate: 1024,
   grpc: 2048,
   reset: 4096,
+  lost: 8192,
 } as const
 
 /** In words, from a record's begin. */

@@ -3,8 +3,8 @@ import { at, type Batch, flags } from './records.ts'
 import type { ExchangeId, Replies } from './replies.ts'
 import { RequestCarrier } from './request-carrier.ts'
 
-/** What a request has that only Node's own server handles. */
-const others = flags.more | flags.is10 | flags.upgrade | flags.chunked | flags.certificate
+/** What only Node's own server handles, and a request that an instance has lost. */
+const others = flags.more | flags.is10 | flags.upgrade | flags.chunked | flags.certificate | flags.lost
 
 /**
  * Offers each request to the gateway without a connection or a parser. What that does not take

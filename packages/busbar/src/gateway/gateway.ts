@@ -28,6 +28,7 @@ import type { Problem } from './problems/problem.ts'
 import { limitUnknownLength } from './request-body.ts'
 import { RequestContext, type RequestEvent, type Target } from './request-context.ts'
 import { RequestRouter } from './routing/request-router.ts'
+import type { GatewayRoute } from './routing/routes.ts'
 import { type Redirect, redirectOf } from './redirect.ts'
 import { addField } from './response-fields.ts'
 import { createServer, type GatewayServer, isHttp2 } from './server.ts'
@@ -232,6 +233,7 @@ class HttpGateway implements Gateway {
     const result = this.#router.route(req)
     context.path = req.url!
     if (result.problem !== undefined) {
+      if (result.unserved !== undefined) this.#unserved(context, result.unserved)
       // After a malformed request, the start of the next one cannot be trusted.
       if (result.problem.code === 'REQUEST_MALFORMED' || req.headers.upgrade !== undefined) connection.finish()
       return sendProblem(req, res, result.problem, context.path)
@@ -242,6 +244,12 @@ class HttpGateway implements Gateway {
     prepareRequest(req, result)
     limitUnknownLength(req, maxBodySize, () => connection.failRequest(tooLarge(maxBodySize), context))
     this.#deliver(context, result)
+  }
+
+  /** The native entrance calls processes by Unix sockets, and commands at their ports. */
+  #unserved(context: RequestContext, route: GatewayRoute): void {
+    const isCommand = this.#parts.app.services.some(({ name, kind }) => name === route.service && kind === 'command')
+    this.#inFlight.unserved(context, route, isCommand ? 'tcp' : 'unix')
   }
 
   #deliver(context: RequestContext, { route, endpoint }: Target): void {

@@ -3,8 +3,11 @@ import { isFailedResponse, type Meter, outcomeOf } from '../mesh/meter.ts'
 import { transportTo } from '../mesh/routing/endpoint.ts'
 import { bytesBefore, countBytes, traceRequest } from '../mesh/tracing/traced-request.ts'
 import type { Tracer } from '../mesh/tracing/tracer.ts'
+import { takeLost } from '../shared/lost-requests.ts'
+import type { Transport } from '../shared/metrics/edge-table.ts'
 import type { RequestContext, Target } from './request-context.ts'
 import { ResponseTimeout } from './response-timeout.ts'
+import type { GatewayRoute } from './routing/routes.ts'
 
 export interface InFlightParts {
   /** Milliseconds within which a response must begin; 0 for no limit. */
@@ -57,6 +60,14 @@ export class InFlightRequests {
       context.bytesBefore = bytesBefore(context.req)
     }
     context.edge = context.call ?? edge
+    context.began = context.edge?.begin()
+    if (takeLost(context.req.socket)) context.edge?.retried()
+  }
+
+  /** No instance serves. Nobody was called, unless an instance has had the request. */
+  unserved(context: RequestContext, { prefix, service }: GatewayRoute, transport: Transport): void {
+    if (!takeLost(context.req.socket)) return
+    context.edge = this.#parts.meter?.http(undefined, service, context.req.method!, transport, prefix || '/')
     context.began = context.edge?.begin()
   }
 

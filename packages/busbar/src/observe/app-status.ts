@@ -225,14 +225,16 @@ export interface CallStats {
   readonly caller: string
   readonly callee: string
   readonly count: number
-  /** Milliseconds of all calls together. */
+  /** Of these, the ones whose duration is known: not those in flight when their worker died. */
+  readonly timed: number
+  /** Milliseconds of all timed calls together. */
   readonly sum: number
   /** Percentiles in milliseconds. */
   readonly p50: number
   readonly p99: number
   /**
    * Cumulative: calls that took at most `le` milliseconds. The last bucket has `le: null` and
-   * counts all.
+   * counts all timed calls.
    */
   readonly buckets: readonly { readonly le: number | null; readonly count: number }[]
 }
@@ -268,7 +270,9 @@ export interface OutcomeStats {
   /** A status of HTTP; `none` without a complete response; `4xx` or `other` beyond the limits. */
   readonly status: string
   readonly count: number
-  /** Milliseconds of all these calls together. */
+  /** As that of {@link CallStats}. */
+  readonly timed: number
+  /** Milliseconds of all timed ones together. */
   readonly sum: number
   /** As those of {@link CallStats}. */
   readonly buckets: CallStats['buckets']

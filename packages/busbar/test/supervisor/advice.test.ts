@@ -90,6 +90,29 @@ describe('advice of a running app', { timeout: 300_000 }, () => {
     for (const { text, moves, figures } of suggestions) assert.ok(text !== '' && moves.length > 0 && figures.length > 0)
   })
 
+  it('suggests nothing from the processor time of workers that are replaced meanwhile', async () => {
+    let isOver = false
+    const replacing = (async () => {
+      while (!isOver) await app.running.replace()
+    })()
+    try {
+      // A window may lie between two replacements.
+      let advice = await admin.json(getAdvice, { seconds: 2 })
+      while (advice.now.utilization !== null) advice = await admin.json(getAdvice, { seconds: 2 })
+      const unknown = advice.services.filter(({ cpu }) => cpu === null)
+      assert.ok(unknown.length > 0)
+      assert.deepEqual([advice.now.busiest, advice.suggestions], [null, []])
+      assert.ok(advice.services.every(({ elsewhere }) => elsewhere.length === 0))
+      assert.match(
+        advice.unknown.join(),
+        new RegExp(`The processor time of worker ${unknown[0]!.service} is not known`),
+      )
+    } finally {
+      isOver = true
+      await replacing
+    }
+  })
+
   it('is tried: either the moves stay, or everything is where it was', async () => {
     const before = placements()
     const moves = ['web', 'cart', 'stock'].map((service) => ({ service, run: 'shared' as const }))

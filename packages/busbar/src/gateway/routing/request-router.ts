@@ -7,11 +7,17 @@ import { isTooLarge } from '../request-body.ts'
 import type { Target } from '../request-context.ts'
 import { clientCertificateOf } from '../tls/client-certificate.ts'
 import { checkHost, normalizeTarget } from './request-target.ts'
-import { Routes } from './routes.ts'
+import { type GatewayRoute, Routes } from './routes.ts'
 import { stickyClientOf } from './sticky-client.ts'
 
+/** `unserved`: the route of a service that does not serve now. */
+interface Refusal {
+  readonly problem: Problem
+  readonly unserved?: GatewayRoute
+}
+
 /** A service that serves now, or the problem to respond with. */
-export type RoutingResult = (Target & { readonly problem?: undefined }) | { readonly problem: Problem }
+export type RoutingResult = (Target & { readonly problem?: undefined }) | Refusal
 
 /** Routes each request by its head alone. */
 export class RequestRouter {
@@ -36,7 +42,7 @@ export class RequestRouter {
     if (isTooLarge(req, this.#limits.maxBodySize)) return { problem: tooLarge(this.#limits.maxBodySize) }
     const client = route.sticky && stickyClientOf(req, route.service, route.sticky)
     const endpoint = this.#router.find(route.service, client)
-    if (endpoint === undefined) return { problem: unavailable(route.service) }
+    if (endpoint === undefined) return { problem: unavailable(route.service), unserved: route }
     return { route, endpoint, setCookie: client?.setCookie }
   }
 }

@@ -26,9 +26,12 @@ export interface ServiceAdvice {
   readonly service: string
   readonly run: Service['run']
   readonly callsPerSecond: number
-  /** Processors, without the calls that it makes and answers. */
-  readonly cpu: number
-  /** What it would change to run elsewhere, and everything else where it is. */
+  /** Processors, without the calls that it makes and answers. Null: not known. */
+  readonly cpu: number | null
+  /**
+   * What it would change to run elsewhere, and everything else where it is. Empty while the
+   * processor time of a worker is not known.
+   */
   readonly elsewhere: readonly { readonly run: Service['run']; readonly change: Effect }[]
   /** Why it stays where it is. */
   readonly fixed: string | null
@@ -36,11 +39,20 @@ export interface ServiceAdvice {
 
 export interface Advice {
   readonly seconds: number
-  readonly now: Effect & { readonly callsPerSecond: number; readonly cores: number; readonly busiest: string }
+  readonly now: CurrentLoad
   readonly services: readonly ServiceAdvice[]
   /** The best first. Empty: nothing is clearly better. */
   readonly suggestions: readonly Suggestion[]
   readonly unknown: readonly string[]
+}
+
+/** Null: not known, since the processor time of a worker is not. */
+export interface CurrentLoad extends Pick<Effect, 'mean' | 'p99'> {
+  readonly cpu: number | null
+  readonly utilization: number | null
+  readonly busiest: string | null
+  readonly callsPerSecond: number
+  readonly cores: number
 }
 
 /** Below it, figures of a window say little. */
@@ -63,7 +75,9 @@ export function advise(parts: ModelParts): Advice {
   const unknown = [...model.unknown]
   if (latency.calls < minCalls)
     unknown.push(`Only ${latency.calls} calls came from outside in ${window.seconds.toFixed(0)} s: too few for advice.`)
-  const { cpu, utilization, busiest } = before
+  // All placements are compared by the load of all workers.
+  const isKnown = model.unmeasured.size === 0
+  const { cpu, utilization, busiest } = isKnown ? before : { cpu: null, utilization: null, busiest: null }
   return {
     seconds: window.seconds,
     now: {
@@ -76,7 +90,7 @@ export function advise(parts: ModelParts): Advice {
       cores: model.available,
     },
     services: [...model.placement.services.values()].map((service) => adviceOf(service, model, compare)),
-    suggestions: latency.calls < minCalls ? [] : suggest(model, before, compare),
+    suggestions: latency.calls < minCalls || !isKnown ? [] : suggest(model, before, compare),
     unknown,
   }
 }
@@ -86,14 +100,16 @@ type Compare = (placement: Placement) => Effect
 
 function adviceOf({ name, run, fixed }: PlacedService, model: AppModel, compare: Compare): ServiceAdvice {
   const { callsPerSecond, cpu } = model.services.get(name)!
-  const others = fixed === undefined ? runs.filter((one) => one !== run) : []
+  const isMovable = fixed === undefined && model.unmeasured.size === 0
+  const others = isMovable ? runs.filter((one) => one !== run) : []
   const elsewhere = others.flatMap((one) => {
     const placement = placedAt(model.placement, new Map([[name, one]]))
     return placement === undefined ? [] : [{ run: one, change: compare(placement) }]
   })
-  const isHeld = fixed === undefined && elsewhere.length === 0
+  const isHeld = isMovable && elsewhere.length === 0
   const why = isHeld ? 'a service of the same folder would have to move with it' : (fixed ?? null)
-  return { service: name, run, callsPerSecond, cpu, elsewhere, fixed: why }
+  const own = model.unmeasured.has(name) ? null : cpu
+  return { service: name, run, callsPerSecond, cpu: own, elsewhere, fixed: why }
 }
 
 function suggest(model: AppModel, before: Estimate, compare: Compare): Suggestion[] {

@@ -23,6 +23,8 @@ export interface AppModel {
   /** Processors that the app can use: without what other processes use. */
   readonly available: number
   readonly services: ReadonlyMap<string, OwnWork>
+  /** Services whose own work is not known. An estimate takes it for none. */
+  readonly unmeasured: ReadonlySet<string>
   readonly calls: readonly ModelCalls[]
   /** What is not known, in sentences. */
   readonly unknown: readonly string[]
@@ -73,10 +75,12 @@ export function modelOf(given: ModelParts): AppModel {
   const costs = fitted(given, calls, cpu, unknown)
   const parts = { ...given, costs }
   const services = new Map<string, OwnWork>()
+  const unmeasured = new Set<string>()
   for (const [location, names] of Map.groupBy(namesOf(placement), (name) => locationOf(name, placement))) {
     const used = calls.reduce((sum, one) => sum + usedAt(location, one, parts), 0)
     const own = Math.max(0, (cpu.get(location) ?? 0) - used)
-    if (names.filter((name) => busyTime(name, window.edges) > 0).length > 1)
+    if (!cpu.has(location)) for (const name of names) unmeasured.add(name)
+    else if (names.filter((name) => busyTime(name, window.edges) > 0).length > 1)
       unknown.push(
         `The processor time of ${names.join(', ')} cannot be told apart, since they share workers: it is divided by the duration of their calls.`,
       )
@@ -98,6 +102,7 @@ export function modelOf(given: ModelParts): AppModel {
     cores: coresFor(ofWorkers),
     available: coresFor(window.cpu ?? ofWorkers),
     services,
+    unmeasured,
     calls,
     unknown,
   }
@@ -161,14 +166,21 @@ function callsBetween({ window, bytesOf }: ModelParts): ModelCalls[] {
   })
 }
 
-/** Processors of all workers of each location. */
+/**
+ * Processors of all workers of each location. A location where those of one are not known has none.
+ */
 function cpuByLocation({ workers }: AppWindow, placement: Placement, unknown: string[]): Map<string, number> {
   const found = new Map<string, number>()
+  const unmeasured = new Set<string>()
   for (const { name, kind, services, cpu } of workers) {
     const location = kind === 'shared' || services.length === 0 ? 'shared' : locationOf(services[0]!, placement)
-    if (cpu === null) unknown.push(`The processor time of worker ${name} is not known.`)
+    if (cpu === null) {
+      unknown.push(`The processor time of worker ${name} is not known.`)
+      unmeasured.add(location)
+    }
     found.set(location, (found.get(location) ?? 0) + (cpu ?? 0))
   }
+  for (const location of unmeasured) found.delete(location)
   return found
 }
 

@@ -1,7 +1,7 @@
 /** What an app has done between two readings: its edges, and the processor time of its workers. */
 import { bucketCount, quantile } from '../../shared/metrics/latency-buckets.ts'
 import type { AppStatus } from '../app-status.ts'
-import { callsOf, type EdgeTotal } from '../metrics/edge-totals.ts'
+import { callsOf, type EdgeTotal, timedOf } from '../metrics/edge-totals.ts'
 
 export interface Reading {
   /** Milliseconds of a monotonic clock. */
@@ -30,6 +30,8 @@ export interface EdgeWindow extends Pick<
 > {
   readonly calls: number
   readonly failures: number
+  /** Calls whose duration is known: not those that were in flight when their worker died. */
+  readonly timed: number
   readonly mean: number
   /** By bucket of `latency-buckets.ts`. */
   readonly buckets: Float64Array
@@ -39,7 +41,7 @@ export interface WorkerWindow {
   readonly name: string
   readonly kind: AppStatus['workers'][number]['kind']
   readonly services: readonly string[]
-  /** Processors used. Null: not known, as of a worker that was replaced. */
+  /** Processors used. Null: not known, as of a worker that was replaced meanwhile. */
   readonly cpu: number | null
   readonly loop: number | null
 }
@@ -56,7 +58,7 @@ export function windowOf(before: Reading, after: Reading): AppWindow {
   }
 }
 
-/** Of all calls together. Times are milliseconds; null without calls. */
+/** Of all calls together. Times are milliseconds; null if no duration is known. */
 export interface Latency {
   readonly calls: number
   readonly failures: number
@@ -67,16 +69,17 @@ export interface Latency {
 
 export function latencyOf(edges: readonly EdgeWindow[]): Latency {
   const buckets = new Float64Array(bucketCount)
-  let [calls, failures, time] = [0, 0, 0]
+  let [calls, failures, timed, time] = [0, 0, 0, 0]
   for (const edge of edges) {
     calls += edge.calls
     failures += edge.failures
-    time += edge.mean * edge.calls
+    timed += edge.timed
+    time += edge.mean * edge.timed
     edge.buckets.forEach((count, at) => (buckets[at]! += count))
   }
-  if (calls === 0) return { calls, failures, mean: null, p50: null, p99: null }
+  if (timed === 0) return { calls, failures, mean: null, p50: null, p99: null }
   const [p50, p99] = [quantile(buckets, 0.5) / 1000, quantile(buckets, 0.99) / 1000]
-  return { calls, failures, mean: time / calls, p50, p99 }
+  return { calls, failures, mean: time / timed, p50, p99 }
 }
 
 export function isFromOutside({ caller }: Pick<EdgeWindow, 'caller'>): boolean {
@@ -103,8 +106,9 @@ function edgeWindow(now: EdgeTotal, before: EdgeTotal | undefined): EdgeWindow {
     if (status === 0 || status === 5 || status >= 500) failures += outcome.count - (earlier?.count ?? 0)
   }
   const calls = callsOf(now) - (before === undefined ? 0 : callsOf(before))
-  const mean = calls > 0 ? Math.max(0, time) / calls : 0
-  return { caller, callee, protocol, method, route, transport, calls, failures, mean, buckets }
+  const timed = timedOf({ buckets })
+  const mean = timed > 0 ? Math.max(0, time) / timed : 0
+  return { caller, callee, protocol, method, route, transport, calls, failures, timed, mean, buckets }
 }
 
 function keyOf({ caller, callee, protocol, method, route, transport }: EdgeTotal): string {
@@ -113,10 +117,12 @@ function keyOf({ caller, callee, protocol, method, route, transport }: EdgeTotal
 
 function workersOf(before: Reading, { status }: Reading, milliseconds: number): WorkerWindow[] {
   const earlier = new Map(before.status.workers.map((worker) => [worker.worker, worker]))
-  return status.workers.map(({ worker, name, kind, pid, restarts, cpuTime, eventLoopUtilization }) => {
+  return status.workers.map(({ worker, name, kind, pid, startedAt, restarts, cpuTime, eventLoopUtilization }) => {
     const was = earlier.get(worker)
-    const isSame = was?.name === name && was.pid === pid && was.restarts === restarts
-    const grown = cpuTime === null || was?.cpuTime == null ? -1 : cpuTime - was.cpuTime
+    const isSame = was?.name === name && was.startedAt === startedAt && was.pid === pid && was.restarts === restarts
+    // Nothing has run in a slot that was empty all the time.
+    const isEmpty = startedAt === null
+    const grown = isEmpty ? 0 : cpuTime === null || was?.cpuTime == null ? -1 : cpuTime - was.cpuTime
     const services = status.instances.filter((one) => one.worker === worker).map(({ service }) => service)
     return {
       name,

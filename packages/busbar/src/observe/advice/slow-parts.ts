@@ -44,17 +44,18 @@ export function findSlowParts(
 interface Hop {
   readonly edge: EdgeStats
   readonly calls: number
-  /** Milliseconds of all together. */
+  /** Of these, the ones whose duration is known. */
+  readonly timed: number
+  /** Milliseconds of all timed ones together. */
   readonly time: number
 }
 
 function hopOf(edge: EdgeStats, before: EdgeStats | undefined): Hop {
-  const [time, earlier] = [timeOf(edge), before === undefined ? 0 : timeOf(before)]
-  return { edge, calls: edge.calls - (before?.calls ?? 0), time: Math.max(0, time - earlier) }
-}
-
-function timeOf({ outcomes }: EdgeStats): number {
-  return outcomes.reduce((all, { sum }) => all + sum, 0)
+  const sumOver = (key: 'timed' | 'sum'): number => {
+    const total = (one: EdgeStats | undefined): number => one?.outcomes.reduce((all, each) => all + each[key], 0) ?? 0
+    return Math.max(0, total(edge) - total(before))
+  }
+  return { edge, calls: edge.calls - (before?.calls ?? 0), timed: sumOver('timed'), time: sumOver('sum') }
 }
 
 function isSame(one: EdgeStats, other: EdgeStats): boolean {
@@ -96,15 +97,16 @@ function busyLoops({ workers }: AppStatus): SlowPart[] {
 
 function slowService(hops: readonly Hop[], seconds: number): SlowPart[] {
   const own = [...Map.groupBy(hops, ({ edge }) => edge.callee)].map(([service, to]) => {
-    return { service, calls: sumOf(to, 'calls'), time: sumOf(to, 'time') * ownShare(hops, service) }
+    const time = sumOf(to, 'time') * ownShare(hops, service)
+    return { service, calls: sumOf(to, 'calls'), mean: time / sumOf(to, 'timed'), time }
   })
   const all = own.reduce((sum, { time }) => sum + time, 0)
   const [worst] = own.toSorted((one, other) => other.time - one.time)
   if (worst === undefined || all === 0) return []
-  const { service, calls, time } = worst
-  const figures = `${Math.round(calls / seconds)} calls a second of ${millisecondsText(time / calls)}`
+  const { service, calls, mean, time } = worst
+  const figures = `${Math.round(calls / seconds)} calls a second of ${millisecondsText(mean)}`
   const text = `service ${service} takes ${Math.round((time / all) * 100)} % of the time of all calls: ${figures}, without the calls that it makes`
-  const shown = { share: time / all, callsPerSecond: calls / seconds, mean: time / calls }
+  const shown = { share: time / all, callsPerSecond: calls / seconds, mean }
   return [{ kind: 'service', what: service, text, figures: shown }]
 }
 
@@ -115,10 +117,10 @@ function slowHop(hops: readonly Hop[]): SlowPart[] {
     .filter(({ own }) => own > 0)
     .toSorted((one, other) => other.own - one.own)
   if (worst === undefined) return []
-  const { edge, calls, time, own } = worst
+  const { edge, calls, timed, time, own } = worst
   const what = `${edge.caller === '' ? '(outside)' : edge.caller} > ${edge.callee} ${`${edge.method} ${edge.route}`.trim()}`
-  const text = `most time is spent in ${what} (${edge.transport}): ${millisecondsText(own / calls)} on average without the calls that ${edge.callee} makes; with them ${millisecondsText(time / calls)}, p99 since the start ${millisecondsText(edge.p99)}`
-  return [{ kind: 'hop', what, text, figures: { calls, own: own / calls, mean: time / calls, p99: edge.p99 } }]
+  const text = `most time is spent in ${what} (${edge.transport}): ${millisecondsText(own / timed)} on average without the calls that ${edge.callee} makes; with them ${millisecondsText(time / timed)}, p99 since the start ${millisecondsText(edge.p99)}`
+  return [{ kind: 'hop', what, text, figures: { calls, own: own / timed, mean: time / timed, p99: edge.p99 } }]
 }
 
 /** Of a service's calls: both sides of a call are not read at the same moment. */
@@ -128,7 +130,8 @@ const readingError = 0.05
 function fromElsewhere(before: AppStatus, after: AppStatus): SlowPart[] {
   return after.services.flatMap(({ service }): SlowPart[] => {
     const begun = begunBy(service, after) - begunBy(service, before)
-    const calls = begun - (begunOn(service, after) - begunOn(service, before))
+    const sent = begunOn(service, after) - begunOn(service, before)
+    const calls = begun - sent - pendingOf(service, before) + waitingFor(service, after)
     if (calls <= begun * readingError) return []
     const text = `${calls === 1 ? '1 call' : `${calls} calls`} of ${service} came from elsewhere, from other apps or at a port of its own: the time is not known here`
     return [{ kind: 'elsewhere', what: service, text, figures: { calls } }]
@@ -138,6 +141,20 @@ function fromElsewhere(before: AppStatus, after: AppStatus): SlowPart[] {
 /** Calls that its instances have begun. */
 function begunBy(service: string, { services }: AppStatus): number {
   return services.find((one) => one.service === service)?.calls ?? 0
+}
+
+/**
+ * Calls that its edges have begun, and no instance yet: they wait for one with room, are under way,
+ * or are queued before an event loop that is blocked.
+ */
+function pendingOf(service: string, status: AppStatus): number {
+  const inFlight = status.edges.filter(({ callee }) => callee === service).reduce((sum, one) => sum + one.inFlight, 0)
+  const handled = status.instances.filter((one) => one.service === service).reduce((sum, one) => sum + one.inFlight, 0)
+  return Math.max(0, inFlight - handled, waitingFor(service, status))
+}
+
+function waitingFor(service: string, { services }: AppStatus): number {
+  return services.find((one) => one.service === service)?.waiting ?? 0
 }
 
 /** How often its edges have sent a call. */
@@ -160,7 +177,7 @@ function ownShare(hops: readonly Hop[], service: string): number {
   return time === 0 ? 0 : Math.max(0, 1 - timeOfHops('caller') / time)
 }
 
-function sumOf(hops: readonly Hop[], key: 'calls' | 'time'): number {
+function sumOf(hops: readonly Hop[], key: 'calls' | 'timed' | 'time'): number {
   return hops.reduce((sum, hop) => sum + hop[key], 0)
 }
 

@@ -29,9 +29,11 @@ export interface InstanceTotals {
 export interface PairTotals {
   readonly caller: string
   readonly callee: string
+  /** Calls that are over. */
+  count: number
   /** In milliseconds. */
   sum: number
-  /** Counts by bucket of `latency-buckets.ts`. */
+  /** By bucket of `latency-buckets.ts`, of the calls whose duration is known. */
   readonly counts: Float64Array
 }
 
@@ -119,11 +121,12 @@ export class CallTotals {
     const pairs = new Map<string, PairTotals>()
     for (const { caller, callee, outcomes } of this.edges) {
       const key = `${caller} ${callee}`
-      const pair = pairs.get(key) ?? { caller, callee, sum: 0, counts: new Float64Array(bucketCount) }
+      const pair = pairs.get(key) ?? { caller, callee, count: 0, sum: 0, counts: new Float64Array(bucketCount) }
       pairs.set(key, pair)
-      for (const { sum, buckets } of outcomes.values()) {
+      for (const { count, sum, buckets } of outcomes.values()) {
+        pair.count += count
         pair.sum += sum
-        buckets.forEach((count, bucket) => (pair.counts[bucket]! += count))
+        buckets.forEach((more, bucket) => (pair.counts[bucket]! += more))
       }
     }
     return [...pairs.values()]

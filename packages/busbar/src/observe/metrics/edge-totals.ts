@@ -25,7 +25,10 @@ export interface OutcomeTotal {
   count: number
   /** In milliseconds. */
   sum: number
-  /** By bucket of `latency-buckets.ts`: `count` in all. */
+  /**
+   * By bucket of `latency-buckets.ts`: `count` in all, but for calls that were in flight when their
+   * worker ended. Nobody knows when each of them began.
+   */
   readonly buckets: Float64Array
 }
 
@@ -48,7 +51,8 @@ interface KnownRow {
 /**
  * Sums up the edges of all rows. The buckets of a row lag behind its count, since not every call is
  * measured. So the difference counts like the last measured call, and is deducted from what the row
- * accounts for later: totals only grow, and their buckets are `count` in all at any time.
+ * accounts for later: totals only grow, and every call that a worker has seen end is in a bucket at
+ * any time.
  */
 export class EdgeTotals {
   readonly #edges = new Map<string, EdgeTotal>()
@@ -103,9 +107,7 @@ export class EdgeTotals {
       const lost = (begun - over) | 0
       if (lost <= 0) continue
       total.inFlight -= lost
-      const outcome = outcomeOf(total, noStatus)
-      outcome.count += lost
-      outcome.buckets[bucketCount - 1]! += lost
+      outcomeOf(total, noStatus).count += lost
     }
   }
 
@@ -154,6 +156,11 @@ function outcomeOf({ outcomes }: EdgeTotal, status: number): OutcomeTotal {
     outcomes.set(status, found)
   }
   return found
+}
+
+/** Of these calls, those whose duration is known. */
+export function timedOf({ buckets }: Pick<OutcomeTotal, 'buckets'>): number {
+  return buckets.reduce((sum, count) => sum + count, 0)
 }
 
 /** Calls that are over. */

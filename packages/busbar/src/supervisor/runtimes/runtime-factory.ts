@@ -86,7 +86,9 @@ export class RuntimeFactory {
     const init = { ...this.#common(start), ...own, ...memory }
     const resourceLimits = limitsOf(start.spec, options.resourceLimits)
     const name = `busbar ${start.spec.name}`
-    const parts = { init, name, entry: options.workerEntry, resourceLimits, scheduler: this.#scheduler }
+    const { hosts } = start.spec
+    const service = kind === 'thread' && hosts.length === 1 ? hosts[0]!.name : undefined
+    const parts = { init, name, service, entry: options.workerEntry, resourceLimits, scheduler: this.#scheduler }
     return (events) => new ThreadRuntime(parts, events)
   }
 

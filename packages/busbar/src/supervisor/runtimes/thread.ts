@@ -26,6 +26,8 @@ export interface ThreadParts {
   readonly init: ThreadInit
   /** Shown by a debugger and by `top -H`. */
   readonly name: string
+  /** Of a thread that hosts only this one, and no gateway. */
+  readonly service: string | undefined
   readonly entry: URL | undefined
   readonly resourceLimits: ResourceLimits | undefined
   readonly scheduler: OutputScheduler
@@ -46,7 +48,7 @@ export class ThreadRuntime implements WorkerRuntime {
   #open = true
   readonly #cells: WorkerCells
 
-  constructor({ init, name, entry, resourceLimits, scheduler }: ThreadParts, events: RuntimeEvents) {
+  constructor({ init, name, service, entry, resourceLimits, scheduler }: ThreadParts, events: RuntimeEvents) {
     this.#cells = new WorkerCells(init.cells, init.row)
     this.#cells.clear()
     this.#cells.beat(threadsNow())
@@ -80,7 +82,7 @@ export class ThreadRuntime implements WorkerRuntime {
     this.#worker
       .on('error', (thrown: unknown) => {
         this.#receiveLast()
-        events.failing(threw(thrown))
+        events.failing(threw(thrown, service))
       })
       .on('exit', (code) => {
         this.#receiveLast()

@@ -132,11 +132,12 @@ export function restartLimit(label: string, maxRestarts: number, last: WorkerExi
 
 /**
  * `thrown`: what the thread's `'error'` event reported. Nothing inside the thread had caught it.
+ * `service`: the only one that the thread hosts.
  */
-export function threw(thrown: unknown): WorkerExit {
+export function threw(thrown: unknown, service: string | undefined): WorkerExit {
   const error = BusbarError.from(thrown, 'WORKER_DIED')
   return isOutOfMemory(thrown)
-    ? { why: 'memory', service: undefined, error, text: 'it ran out of memory' }
+    ? { why: 'memory', service, error, text: 'it ran out of memory' }
     : { why: 'exception', service: error.service, error, text: `uncaught exception: ${error.message}` }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { advise } from '../../../src/observe/advice/advise.ts'
 import type { ModelParts } from '../../../src/observe/advice/app-model.ts'
-import type { AppWindow, EdgeWindow } from '../../../src/observe/advice/app-window.ts'
+import type { AppWindow, EdgeWindow, WorkerWindow } from '../../../src/observe/advice/app-window.ts'
 import { type CostedCalls, costOfCall } from '../../../src/observe/advice/placement-costs.ts'
 import type { PlacedService } from '../../../src/observe/advice/placement.ts'
 import { slowDelay } from '../../../src/observe/advice/slow-delay.ts'
@@ -53,7 +53,19 @@ function partsOf({ own, rate = 100, fixed }: Setup): ModelParts {
 function edge(caller: string, callee: string, calls: number, mean: number, transport: 'local' | 'thread'): EdgeWindow {
   const buckets = new Float64Array(bucketCount)
   buckets[bucketOf(Math.ceil(mean * 1000))] = calls
-  return { caller, callee, protocol: 'http', method: 'GET', route: '', transport, calls, failures: 0, mean, buckets }
+  return {
+    caller,
+    callee,
+    protocol: 'http',
+    method: 'GET',
+    route: '',
+    transport,
+    calls,
+    timed: calls,
+    failures: 0,
+    mean,
+    buckets,
+  }
 }
 
 test('services whose calls cost more than their own work are put together, and the figures say why', () => {
@@ -70,7 +82,7 @@ test('services whose calls cost more than their own work are put together, and t
   assert.deepEqual(unknown, [])
   // Alone in a shared worker, a service is as far from the others as in its thread.
   const cart = services.find(({ service }) => service === 'cart')!
-  assert.ok(Math.abs(cart.cpu - 0.005) < 1e-9)
+  assert.ok(Math.abs(cart.cpu! - 0.005) < 1e-9)
   const elsewhere = Object.fromEntries(cart.elsewhere.map(({ run, change }) => [run, change.cpu]))
   assert.ok(elsewhere['process']! > 0.006 && Math.abs(elsewhere['shared']!) < 1e-9, JSON.stringify(elsewhere))
 })
@@ -100,13 +112,33 @@ test('of calls to one service that a request makes at the same time, it waits fo
   const { services } = advise({ ...parts, window: { ...parts.window, edges } })
   const web = services.find(({ service }) => service === 'web')!
   // 0.18 ms of processor time of each request, of which four calls together took 0.08 ms.
-  assert.ok(Math.abs(web.cpu - 0.01) < 1e-3, `${web.cpu}`)
+  assert.ok(Math.abs(web.cpu! - 0.01) < 1e-3, `${web.cpu!}`)
 })
 
 test('services that need more than one processor together stay apart', () => {
   const { suggestions, now } = advise(partsOf({ own: { web: 6, cart: 7, stock: 7 } }))
-  assert.ok(now.utilization > 0.6)
+  assert.ok(now.utilization! > 0.6)
   assert.deepEqual(suggestions, [])
+})
+
+test('without the processor time of a worker there is no advice, and no figure that rests on it', () => {
+  const parts = partsOf({ own: { web: 0.1, cart: 0.05, stock: 0.05 } })
+  const replaced = (one: WorkerWindow): WorkerWindow => (one.services[0] === 'cart' ? { ...one, cpu: null } : one)
+  const window = { ...parts.window, workers: parts.window.workers.map(replaced) }
+  const { now, suggestions, services, unknown } = advise({ ...parts, window })
+  assert.deepEqual([now.cpu, now.utilization, now.busiest, suggestions], [null, null, null, []])
+  assert.deepEqual(
+    services.map(({ service, cpu, elsewhere }) => [service, cpu === null, elsewhere]),
+    [
+      ['web', false, []],
+      ['cart', true, []],
+      ['stock', false, []],
+    ],
+  )
+  assert.ok(services.every(({ cpu }) => cpu === null || cpu > 0))
+  assert.match(unknown.join(), /The processor time of worker .* is not known/)
+  // That of the app is known, if all of its workers are threads of one process.
+  assert.equal(advise({ ...parts, window: { ...window, cpu: 0.3 } }).now.cpu, 0.3)
 })
 
 test('what is fixed stays, and says why', () => {

@@ -15,7 +15,7 @@ interface Calls {
 function windowOf(...counted: readonly Calls[]): AppWindow {
   const key = { caller: '', callee: 'web', protocol: 'http', method: 'GET', transport: 'local' } as const
   const buckets = new Float64Array(bucketCount)
-  const edges = counted.map((one) => ({ ...key, failures: 0, route: '/', mean: 1, ...one, buckets }))
+  const edges = counted.map((one) => ({ ...key, failures: 0, route: '/', mean: 1, ...one, timed: one.calls, buckets }))
   return { seconds: 1, edges, workers: [], cpu: null, machine: 0 }
 }
 

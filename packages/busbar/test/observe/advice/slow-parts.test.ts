@@ -84,6 +84,31 @@ test('says that calls of other apps are not on its edges', () => {
   assert.ok(findSlowParts(before, begun, 5).every(({ kind }) => kind !== 'elsewhere'))
 })
 
+test('calls that have waited, or were under way, at the first reading did not come from elsewhere', () => {
+  const far = (parts: {
+    waiting?: number
+    calls: number
+    over: number
+    inFlight: number
+    handled: number
+  }): AppStatus =>
+    statusOf({
+      services: [{ service: 'far', waiting: 0, ...parts }] as unknown as AppStatus['services'],
+      instances: [{ service: 'far', inFlight: parts.handled }] as unknown as AppStatus['instances'],
+      edges: [{ ...edge('', 'far', parts.over, 100), inFlight: parts.inFlight }],
+    })
+  const elsewhere = (before: AppStatus, after: AppStatus): unknown =>
+    findSlowParts(before, after, 5).find(({ kind }) => kind === 'elsewhere')?.figures['calls']
+  // A queue of 40 drains; a blocked event loop takes 12.
+  const full = far({ waiting: 40, calls: 1, over: 0, inFlight: 41, handled: 1 })
+  const blocked = far({ calls: 1, over: 0, inFlight: 13, handled: 1 })
+  assert.equal(elsewhere(full, far({ calls: 41, over: 41, inFlight: 0, handled: 0 })), undefined)
+  assert.equal(elsewhere(blocked, far({ calls: 13, over: 13, inFlight: 0, handled: 0 })), undefined)
+  // As many as drain come from another app meanwhile, also while others begin to wait.
+  assert.equal(elsewhere(full, far({ calls: 81, over: 41, inFlight: 0, handled: 0 })), 40)
+  assert.equal(elsewhere(full, far({ waiting: 9, calls: 81, over: 41, inFlight: 9, handled: 0 })), 40)
+})
+
 test('says nothing of an app without calls', () => {
   const status = statusOf({ edges: [edge('', 'web', 10, 1000)] })
   assert.deepEqual(findSlowParts(status, status, 5), [])
@@ -94,7 +119,7 @@ function statusOf(parts: Parts): AppStatus {
 }
 
 function edge(caller: string, callee: string, calls: number, sum: number): EdgeStats {
-  const outcomes = [{ status: '200', count: calls, sum, buckets: [] }]
+  const outcomes = [{ status: '200', count: calls, timed: calls, sum, buckets: [] }]
   const figures = { inFlight: 0, calls, failures: 0, retries: 0, callsPerSecond: 0, p50: 1, p99: 2, outcomes }
   return { caller, callee, protocol: 'http', method: 'GET', route: '', transport: 'local', ...figures }
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { advise } from '../../../src/observe/advice/advise.ts'
 import type { ModelParts } from '../../../src/observe/advice/app-model.ts'
-import type { AppWindow, EdgeWindow } from '../../../src/observe/advice/app-window.ts'
+import { type AppWindow, type EdgeWindow, type Reading, windowOf } from '../../../src/observe/advice/app-window.ts'
 import {
   changeText,
   coresChange,
@@ -57,7 +57,7 @@ function partsOf({ runs = {}, together = [] }: Setup): ModelParts {
 function edge(caller: string, callee: string, transport: EdgeWindow['transport'], mean: number): EdgeWindow {
   const buckets = new Float64Array(bucketCount)
   buckets[bucketOf(Math.ceil(mean * 1000))] = 1000
-  const calls = { calls: 1000, failures: 0, mean, buckets }
+  const calls = { calls: 1000, timed: 1000, failures: 0, mean, buckets }
   return { caller, callee, protocol: 'http', method: 'GET', route: '', transport, ...calls }
 }
 
@@ -131,12 +131,31 @@ test('what is no change is shown as none', () => {
   assert.deepEqual([differenceOf(0.1 + 0.2, 0.3), differenceOf(0.31, 0.3) > 0], [0, true])
 })
 
+test('the processor time of a worker is that of one and the same, and an empty slot used none', () => {
+  type Worker = Partial<Reading['status']['workers'][number]>
+  const cpuOf = (before: Worker, after: Worker): number | null => {
+    const reading = (at: number, worker: Worker): Reading => {
+      const workers = [{ worker: 0, name: 'web', kind: 'process', pid: 1, startedAt: 5, restarts: 0, ...worker }]
+      const status = { app: { cpuTime: 0 }, workers, instances: [] } as unknown as Reading['status']
+      return { at, status, edges: [], machine: 0 }
+    }
+    return windowOf(reading(0, before), reading(1000, after)).workers[0]!.cpu
+  }
+  assert.equal(cpuOf({ cpuTime: 100 }, { cpuTime: 600 }), 0.5)
+  assert.equal(cpuOf({ cpuTime: 100 }, { cpuTime: 600, pid: 2, startedAt: 6, restarts: 1 }), null)
+  // A thread has the process of the supervisor, and a renewed one has not died.
+  assert.equal(cpuOf({ cpuTime: 100 }, { cpuTime: 600, startedAt: 6 }), null)
+  const empty = { cpuTime: null, startedAt: null, pid: null }
+  assert.equal(cpuOf(empty, empty), 0)
+  assert.equal(cpuOf({ cpuTime: 100 }, empty), null)
+})
+
 test('the app does not use more processors than it can', () => {
   const parts = partsOf({})
   // All others leave it next to nothing, and the supervisor is not a worker.
   const { now } = advise({ ...parts, window: { ...parts.window, cpu: 0.37, machine: 4.3 } })
-  assert.ok(now.cores >= now.cpu, JSON.stringify(now))
-  assert.equal(coresUsed(now.cpu, now.cores), '0.37 of 0.37 processors')
+  assert.ok(now.cores >= now.cpu!, JSON.stringify(now))
+  assert.equal(coresUsed(now.cpu!, now.cores), '0.37 of 0.37 processors')
   assert.equal(coresUsed(0.254, 0.25), '0.25 of 0.25 processors')
   assert.equal(coresUsed(0.91, 2), '0.91 of 2.00 processors')
 })

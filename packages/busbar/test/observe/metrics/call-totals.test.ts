@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CallTotals } from '../../../src/observe/metrics/call-totals.ts'
+import { timedOf } from '../../../src/observe/metrics/edge-totals.ts'
 import { type EdgeKey, noStatus } from '../../../src/shared/metrics/edge-table.ts'
 import { InstanceTable } from '../../../src/shared/metrics/instance-table.ts'
 import { bucketOf } from '../../../src/shared/metrics/latency-buckets.ts'
@@ -114,6 +115,8 @@ test('calls in flight of a worker that has ended have no response', () => {
   totals.retire(0)
   const { inFlight, outcomes } = totals.edges[0]!
   assert.deepEqual([inFlight, outcomes.get(200)!.count, outcomes.get(noStatus)!.count], [0, 1, 2])
+  // Nobody knows when they began.
+  assert.deepEqual([timedOf(outcomes.get(200)!), timedOf(outcomes.get(noStatus)!)], [1, 0])
 })
 
 test('the rate covers the last second only', () => {

@@ -57,7 +57,7 @@ const counts = { unhealthy: null, inFlight: 1, calls: 10, failures: 2, callsPerS
 
 function edge(parts: Pick<EdgeStats, 'caller' | 'callee' | 'protocol' | 'method' | 'route'>): EdgeStats {
   const buckets = [{ le: null, count: 3 }]
-  const outcomes = ['200', '503', 'none'].map((code) => ({ status: code, count: 3, sum: 250, buckets }))
+  const outcomes = ['200', '503', 'none'].map((code) => ({ status: code, count: 3, timed: 3, sum: 250, buckets }))
   const totals = { inFlight: 1, calls: 9, failures: 6, retries: 2, callsPerSecond: 1, p50: 1, p99: 2 }
   return { ...parts, ...totals, transport: 'local', outcomes }
 }
@@ -119,6 +119,7 @@ const status: AppStatus = {
       caller: '',
       callee: 'web',
       count: 10,
+      timed: 10,
       sum: 250,
       p50: 1,
       p99: 2,

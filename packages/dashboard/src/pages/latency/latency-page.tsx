@@ -83,13 +83,13 @@ function Chosen({ edge }: { readonly edge: Edge }) {
         <Fact name="transport" value={transport || '–'} />
         <Fact name="calls" value={formatNumber(calls)} />
         <Fact name="failed" value={calls === 0 ? '–' : formatShare(failures / calls)} />
-        <Fact name="p50 since the start" value={formatTime(edge.p50)} />
-        <Fact name="p99 since the start" value={formatTime(edge.p99)} />
-        {outcomes.map(({ status: code, count, sum }) => (
+        <Fact name="p50 since the start" value={formatTime(edge.p50 || null)} />
+        <Fact name="p99 since the start" value={formatTime(edge.p99 || null)} />
+        {outcomes.map(({ status: code, count, timed, sum }) => (
           <Fact
             key={code}
             name={`status ${code}`}
-            value={`${formatNumber(count)}, mean ${formatTime(count === 0 ? null : sum / count)}`}
+            value={`${formatNumber(count)}, mean ${formatTime(timed === 0 ? null : sum / timed)}`}
           />
         ))}
       </dl>

@@ -60,10 +60,10 @@ function Row({ edge }: { readonly edge: Edge }) {
         {retries === 0 ? <span class="dim">0</span> : formatNumber(retries)}
       </td>
       <td class="num" data-p50={p50}>
-        {formatTime(p50)}
+        {formatTime(p50 || null)}
       </td>
       <td class="num" data-p99={p99}>
-        {formatTime(p99)}
+        {formatTime(p99 || null)}
       </td>
       <td class="small dim">{outcomes.map(({ status, count }) => `${status} × ${formatNumber(count)}`).join(', ')}</td>
     </tr>

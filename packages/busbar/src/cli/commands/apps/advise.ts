@@ -66,15 +66,20 @@ async function measureOnce({ admin }: Run, { terminal, flags }: CommandContext):
 function adviceText(advice: Advice, { status }: Run, out: Output): string {
   const { now, suggestions, services, unknown, seconds, costs } = advice
   const latency = now.mean === null ? '' : ` of ${durationText(now.mean)} on average, p99 ${durationText(now.p99!)}`
-  const cores = coresUsed(now.cpu, now.cores)
+  const cores = now.cpu === null ? 'the processor time is not known' : coresUsed(now.cpu, now.cores)
   // The parts are estimated, and may be more than the processors that are left for the app.
-  const busiest = `${Math.round(Math.min(1, now.utilization) * 100)} % (${now.busiest})`
+  const busiest =
+    now.utilization === null ? 'is not known' : `${Math.round(Math.min(1, now.utilization) * 100)} % (${now.busiest})`
+  const nothing =
+    now.utilization === null
+      ? 'no advice: it rests on the processor time of all workers'
+      : 'nothing is clearly better than it is now'
   const [date] = new Date(costs.measuredAt).toISOString().split('T')
   const lines = [
     paint(out, 'bold', status.app.name),
     `in ${seconds.toFixed(0)} s: ${now.callsPerSecond.toFixed(0)} calls a second from outside${latency}; ${cores}, the busiest part ${busiest}`,
     '',
-    ...(suggestions.length === 0 ? ['nothing is clearly better than it is now'] : []),
+    ...(suggestions.length === 0 ? [nothing] : []),
     ...suggestions.flatMap(({ text, moves, figures, cautions }) => [
       `- ${text}`,
       ...figures.map((line) => paint(out, 'dim', `    ${line}`)),
@@ -88,7 +93,7 @@ function adviceText(advice: Advice, { status }: Run, out: Output): string {
         service,
         run,
         callsPerSecond.toFixed(0),
-        cpu.toFixed(3),
+        cpu === null ? '–' : cpu.toFixed(3),
         fixed === null
           ? elsewhere.map(({ run: where, change }) => `${where}: ${effectText(change)}`).join('; ')
           : fixed,

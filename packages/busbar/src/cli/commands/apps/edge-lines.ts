@@ -31,6 +31,8 @@ export function edgeLines(edges: readonly EdgeRow[], out: Output, limit: number)
   return ['', ...alignColumns([heads.map((head) => paint(out, 'dim', head)), ...rows]), ...more]
 }
 
+/** No call takes no time: 0 is that of an edge without a call whose duration is known. */
 function durationText(milliseconds: number): string {
+  if (milliseconds === 0) return '–'
   return milliseconds < 1 ? `${Math.round(milliseconds * 1000)} µs` : `${Number(milliseconds.toPrecision(3))} ms`
 }

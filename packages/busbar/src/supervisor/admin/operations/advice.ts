@@ -61,16 +61,18 @@ const move = z.object({ service: z.string(), from: run, run })
 const adviceOutput = z.object({
   seconds: z.number().meta({ description: 'how long the app was watched' }),
   now: effect.extend({
+    cpu: processors.nullable().meta({ description: 'processors; null: not known' }),
+    utilization: effect.shape.utilization.nullable(),
     callsPerSecond: z.number().meta({ description: 'from outside' }),
     cores: processors.meta({ description: 'processors without those that other processes use' }),
-    busiest: z.string(),
+    busiest: z.string().nullable(),
   }),
   services: z.array(
     z.object({
       service: z.string(),
       run,
       callsPerSecond: z.number(),
-      cpu: processors.meta({ description: 'without the calls that it makes and answers' }),
+      cpu: processors.nullable().meta({ description: 'without the calls that it makes and answers; null: not known' }),
       elsewhere: z.array(z.object({ run, change: effect })),
       fixed: z.string().nullable().meta({ description: 'why it stays where it is' }),
     }),

@@ -112,10 +112,10 @@ function withoutBuckets(status: AppStatus): object {
   return {
     ...status,
     workers: status.workers.map((worker) => ({ ...worker, runtime: undefined })),
-    calls: status.calls.map(({ caller, callee, count, sum, p50, p99 }) => ({ caller, callee, count, sum, p50, p99 })),
+    calls: status.calls.map((pair) => ({ ...pair, buckets: undefined })),
     edges: status.edges.map((edge) => ({
       ...edge,
-      outcomes: edge.outcomes.map(({ status, count, sum }) => ({ status, count, sum })),
+      outcomes: edge.outcomes.map(({ status, count, timed, sum }) => ({ status, count, timed, sum })),
     })),
   }
 }

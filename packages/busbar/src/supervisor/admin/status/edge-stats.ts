@@ -1,5 +1,5 @@
 import type { CallStats, EdgeStats } from '../../../observe/app-status.ts'
-import type { EdgeTotal } from '../../../observe/metrics/edge-totals.ts'
+import { type EdgeTotal, timedOf } from '../../../observe/metrics/edge-totals.ts'
 import { noStatus } from '../../../shared/metrics/edge-table.ts'
 import { bucketCount, quantile, upperBound } from '../../../shared/metrics/latency-buckets.ts'
 
@@ -32,6 +32,7 @@ export function toEdgeStats(total: EdgeTotal): EdgeStats {
     outcomes: outcomes.map(({ status, count, sum, buckets }) => ({
       status: statusText(status),
       count,
+      timed: timedOf({ buckets }),
       sum,
       buckets: distribution(buckets).buckets,
     })),
@@ -44,14 +45,14 @@ const coarse = Array.from({ length: bucketCount }, (_, bucket) => bucket).filter
   return bound === Infinity || (bound >= 16 && Number.isInteger(Math.log2(bound)))
 })
 
-export function distribution(counts: Float64Array): Pick<CallStats, 'count' | 'p50' | 'p99' | 'buckets'> {
-  let count = 0
-  const upTo = counts.map((more) => (count += more))
+export function distribution(counts: Float64Array): Pick<CallStats, 'timed' | 'p50' | 'p99' | 'buckets'> {
+  let timed = 0
+  const upTo = counts.map((more) => (timed += more))
   const buckets = coarse.map((bucket) => {
     const bound = upperBound(bucket)
     return { le: bound === Infinity ? null : bound / 1000, count: upTo[bucket]! }
   })
-  return { count, p50: quantile(counts, 0.5) / 1000, p99: quantile(counts, 0.99) / 1000, buckets }
+  return { timed, p50: quantile(counts, 0.5) / 1000, p99: quantile(counts, 0.99) / 1000, buckets }
 }
 
 function isFailure(status: number): boolean {

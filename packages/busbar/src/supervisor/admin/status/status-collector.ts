@@ -99,9 +99,10 @@ export class StatusCollector {
       instances: app.services.flatMap(({ name }) =>
         workers.flatMap(({ status, stats }) => this.#instanceStats(name, status, stats)),
       ),
-      calls: this.#parts.launcher.totals.pairs.map(({ caller, callee, sum, counts }) => ({
+      calls: this.#parts.launcher.totals.pairs.map(({ caller, callee, count, sum, counts }) => ({
         caller,
         callee,
+        count,
         sum,
         ...distribution(counts),
       })),

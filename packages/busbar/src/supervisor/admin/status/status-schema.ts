@@ -78,10 +78,13 @@ const instance = z.object({
   callsPerSecond: z.number(),
 })
 
+const timed = count.meta({ description: 'those whose duration is known: not those in flight when a worker died' })
+
 const calls = z.object({
   caller: z.string(),
   callee: z.string(),
   count,
+  timed,
   sum: milliseconds,
   p50: milliseconds,
   p99: milliseconds,
@@ -105,7 +108,7 @@ export const edgeSchema = z.object({
   callsPerSecond: z.number(),
   p50: milliseconds,
   p99: milliseconds,
-  outcomes: z.array(z.looseObject({ status: z.string(), count, sum: milliseconds, buckets })),
+  outcomes: z.array(z.looseObject({ status: z.string(), count, timed, sum: milliseconds, buckets })),
 })
 
 const run = z.object({
