@@ -78,3 +78,30 @@ test('an error of a program that contains a secret is shown without it', async (
   assert.match(stderr, /cannot sign in with \[redacted\]/)
   assert.ok(!`${stdout}${stderr}`.includes('horse'))
 })
+
+test('a reload that fails, and a restart of a worker, show what a program has thrown without its secret', async () => {
+  using folder = new TestFolder({
+    'busbar.config.json': {
+      gateway: { port: 0 },
+      services: { web: { path: './web', run: 'thread', env: { KEY: '${file:secret}' } } },
+    },
+    'web/index.js': `if (require('fs').existsSync(__dirname + '/broken')) throw new Error('cannot sign in with ' + process.env.KEY)
+      require('http').createServer((request, response) => {
+        if (request.url === '/exit') process.exit(1)
+        response.end()
+      }).listen(3000)`,
+    secret,
+  })
+  const where = { cwd: folder.path, env: { XDG_RUNTIME_DIR: folder.at('run') } }
+  await using busbar = new BusbarProcess(['start', '--once'], where)
+  const url = await busbar.url()
+  folder.write('web/broken', '')
+  const reloaded = await BusbarProcess.run(['reload', 'web', '--json'], where)
+  assert.equal(reloaded.code, 1)
+  assert.match(reloaded.stderr, /cannot sign in with \[redacted\]/)
+  await fetch(`${url}/exit`, { headers: { connection: 'close' } }).catch(() => {})
+  await busbar.event(({ service, msg }) => service === 'web' && /cannot sign in[^]*index\.js/.test(String(msg)))
+  const shown = await BusbarProcess.run(['ps', '--json'], where)
+  assert.match(shown.stdout, /cannot sign in with \[redacted\]/)
+  for (const text of [reloaded.stdout, reloaded.stderr, shown.stdout, busbar.stdout]) assert.ok(!text.includes('horse'))
+})

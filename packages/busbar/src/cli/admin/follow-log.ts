@@ -40,6 +40,7 @@ export async function* followLog(
   kept: number,
   { terminal }: Pick<CommandContext, 'terminal'>,
 ): AsyncGenerator<readonly string[]> {
+  const began = Date.now()
   let current: Run | undefined = run
   let query: z.input<typeof readLogs.input> = { ...filter, limit: kept }
   /** The last one of the run before. */
@@ -61,7 +62,7 @@ export async function* followLog(
     }
     shown = last
     const ended = Date.now()
-    query = { ...filter, limit: mostKept, since: Math.max(filter.since ?? 0, ended - overlap) }
+    query = { ...filter, limit: mostKept, since: Math.max(filter.since ?? began, ended - overlap) }
     const mayBeNext = ({ pid, startedAt }: AppStatus['app']): boolean => !others.has(pid) && startedAt > ended - overlap
     current = await nextRun(current, { mayBeNext, limit, terminal })
   }

@@ -44,8 +44,8 @@ function perInstance(services: readonly string[], instances: number): Hazard {
   return {
     code: 'METRICS_PER_WORKER',
     services,
-    message: `${services.join(', ')} use prom-client, and each of the ${instances} instances has its own metrics: a scrape reaches only one of them`,
-    hint: 'Run one instance, or add the number of the worker as a label.',
+    message: `${services.join(', ')} use prom-client, and each of the ${instances} instances has its own metrics: a scrape of the program reaches only one of them`,
+    hint: 'Scrape the admin port of Busbar, which has those of all. Or run one instance.',
   }
 }
 

@@ -66,6 +66,8 @@ export class OtlpSpans {
     const { trace, id, parent, start, duration } = span
     // A call within one thread has one span, which the answering service shows.
     const isServer = span.part === 'answer' || span.caller === undefined || span.transport === 'local'
+    // The service in another worker has a span of its own.
+    const isGateway = isServer && span.part === 'call' && span.transport !== 'local'
     const failed = isFailedSpan(span)
     return {
       name: span.protocol === 'rpc' ? `${span.service}/${span.method}` : span.method,
@@ -79,7 +81,7 @@ export class OtlpSpans {
       links: [],
       events: [],
       ended: true,
-      resource: this.#resourceOf(isServer ? span.service : span.caller, span),
+      resource: this.#resourceOf(isGateway ? this.#app : isServer ? span.service : span.caller, span),
       instrumentationScope,
       droppedAttributesCount: 0,
       droppedEventsCount: 0,

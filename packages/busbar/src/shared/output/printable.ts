@@ -14,14 +14,15 @@ export function someLines(text: string): string {
 }
 
 /** SGR of ECMA-48. It changes the colour of what follows, and nothing else. */
-const colour = new RegExp(`(${String.fromCharCode(0x1b)}\\[[\\d;:]*m)`)
+const escape = String.fromCharCode(0x1b)
+const colour = new RegExp(`(${escape}\\[[\\d;:]*m)`)
+const plain = `${escape}[0m`
 
-/** As {@link someLines}, with the colours of the text. */
+/** As {@link someLines}, with the colours of the text, which end with it. */
 export function colouredLines(text: string): string {
-  return text
-    .split(colour)
-    .map((part, index) => (index % 2 === 0 ? someLines(part) : part))
-    .join('')
+  const parts = text.split(colour)
+  const shown = parts.map((part, index) => (index % 2 === 0 ? someLines(part) : part)).join('')
+  return parts.length > 1 ? `${shown}${plain}` : shown
 }
 
 /** JSON has the same characters as escapes, so that it can be printed too. */

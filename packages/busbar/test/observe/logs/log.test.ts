@@ -73,6 +73,8 @@ test('a line for people keeps its colours, shows other control characters, and c
   const line = '\x1b[32mgreen\x1b[0m \x1b[2J\x1b]0;title\x07 \u202eback'
   const { text } = await written({ format: 'pretty' }, { ...plain, line })
   assert.ok(text.includes('\x1b[32mgreen\x1b[0m \\u001b[2J\\u001b]0;title\\u0007 \\u202eback'), text)
+  const hidden = await written({ format: 'pretty' }, { ...plain, line: '\x1b[8mhidden' })
+  assert.ok(hidden.text.endsWith('\x1b[8mhidden\x1b[0m\n'), hidden.text)
   const forged = await written(
     { format: 'pretty' },
     { ...plain, line: JSON.stringify({ level: 30, time: 1, msg: 'one\n[00:00:00.000] INFO: busbar two' }) },

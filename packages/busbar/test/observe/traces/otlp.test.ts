@@ -130,8 +130,11 @@ for (const run of ['shared', 'thread'] as const)
     // The end has exported them, without a wait for the interval.
     const spans = receiver.spans.filter(({ trace }) => trace === id)
     const first = spans.find(({ parent }) => parent === '1234567890123456')!
-    assert.equal(first.service, 'front')
+    // The service in another thread has a span of its own.
+    assert.equal(first.service, run === 'thread' ? 'traces' : 'front')
     assert.equal(first.kind, serverKind)
+    const served = spans.filter(({ service, kind }) => service === 'front' && kind === serverKind)
+    assert.equal(served.length, 1)
     assert.equal(first.attributes['http.request.method'], 'GET')
     assert.equal(first.attributes['url.path'], '/fetch')
     assert.equal(first.attributes['http.response.status_code'], 200)

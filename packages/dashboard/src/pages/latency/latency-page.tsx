@@ -48,7 +48,7 @@ function Small({ edge }: { readonly edge: Edge }) {
   const { counts, perSecond } = recentOf([key], 60)
   return (
     <Card
-      label={nameOf(edge)}
+      label={`${nameOf(edge)} ${edge.transport}`.trim()}
       title={
         <a class="edge-name" href={linkTo('latency', key)}>
           {nameOf(edge)}

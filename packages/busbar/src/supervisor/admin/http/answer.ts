@@ -36,7 +36,7 @@ export async function answer(
     const input = await readInput(operation, inPath, req)
     await run(chosen(operation, req), input, { ...context, signal: over.signal }, res)
   } catch (error) {
-    sendProblem(res, error)
+    sendProblem(res, error, {}, context.running.app.secrets)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { Redactor } from '../../../observe/redactor.ts'
 import { BusbarError } from '../../../contract/errors.ts'
 
 type Headers = Readonly<Record<string, string | number>>
@@ -34,15 +35,24 @@ export async function sendStream(
   await pipeline(source, res).catch(() => res.destroy())
 }
 
-/** RFC 9457. The hint helps the people who run the app, to whom alone the API answers. */
-export function sendProblem(res: ServerResponse, thrown: unknown, headers: Headers = {}): void {
+/**
+ * RFC 9457. The hint helps the people who run the app, to whom alone the API answers. `secrets`: a
+ * program may have thrown them.
+ */
+export function sendProblem(
+  res: ServerResponse,
+  thrown: unknown,
+  headers: Headers = {},
+  secrets: readonly string[] = [],
+): void {
   // A method's own error has a code that is not in the table.
   const error: BusbarError<string> = thrown instanceof BusbarError ? thrown : BusbarError.from(thrown)
   const { code, status, message, hint, service, data } = error
   const problem = { type: 'about:blank', status, code, detail: message, hint, service, data }
   const extra = { ...problemHeaders(code, data), ...headers }
   if (res.headersSent) return void res.destroy()
-  sendText(res, status, 'application/problem+json', JSON.stringify(problem), extra)
+  const text = new Redactor({ secrets, fields: [] }).text(JSON.stringify(problem))
+  sendText(res, status, 'application/problem+json', text, extra)
 }
 
 function problemHeaders(code: string, data: unknown): Headers {
