@@ -118,8 +118,11 @@ export class QueueSession {
       await this.#count().catch(() => {})
       return count
     }
-    const dead = await listDeadLetters(streams, order.limit)
-    return { queues: listCounts(await this.#count()), dead } satisfies QueueList
+    const { limit } = order
+    return await whenAnswered(async (): Promise<QueueList> => {
+      const dead = await listDeadLetters(streams, limit)
+      return { queues: listCounts(await this.#count()), dead }
+    })
   }
 
   /** No further messages come. */
@@ -229,6 +232,16 @@ async function whenLed<T>(publish: () => Promise<T>): Promise<T> {
       const { cause } = error as { cause?: { isNoResponders?: () => boolean } }
       if (cause?.isNoResponders?.() !== true) throw error
       if (performance.now() > over) throw new Error('no server leads the stream of the queue', { cause: error })
+    }
+}
+
+/** For what can be repeated. */
+async function whenAnswered<T>(look: () => Promise<T>): Promise<T> {
+  for (const over = performance.now() + electionLimit; ;)
+    try {
+      return await look()
+    } catch (error) {
+      if ((error as Error).name !== 'TimeoutError' || performance.now() > over) throw error
     }
 }
 
