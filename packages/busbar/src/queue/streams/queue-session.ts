@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Enqueued } from '../../contract/queues/enqueue.ts'
 import type { QueueList, QueueOrder } from '../../shared/queues.ts'
+import { apiCode, isApiError } from '../../shared/cluster/jetstream.ts'
 import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
 import { type ItemToAdd, splitTarget } from '../item-queue.ts'
 import { full, tooLarge } from '../messages.ts'
@@ -235,13 +236,17 @@ async function whenLed<T>(publish: () => Promise<T>): Promise<T> {
     }
 }
 
+/** Milliseconds. Servers may elect leaders of all streams first, then one of this stream. */
+const lookLimit = 20_000
+
 /** For what can be repeated. */
 async function whenAnswered<T>(look: () => Promise<T>): Promise<T> {
-  for (const over = performance.now() + electionLimit; ;)
+  for (const over = performance.now() + lookLimit; ; await sleep(electionPause))
     try {
       return await look()
     } catch (error) {
-      if ((error as Error).name !== 'TimeoutError' || performance.now() > over) throw error
+      const isElection = (error as Error).name === 'TimeoutError' || isApiError(error, apiCode.temporarilyUnavailable)
+      if (!isElection || performance.now() > over) throw error
     }
 }
 
