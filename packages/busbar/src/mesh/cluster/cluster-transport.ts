@@ -22,7 +22,7 @@ const kinds = { data: 1, ack: 2, close: 3 } as const
 const headSize = 5
 
 /** Bytes of a message. Longer ones would delay those of other links over a slow network. */
-const longestMessage = 128 * 1024
+const longestMessage = 64 * 1024
 
 export interface ClusterTransportParts {
   /** Sends to the other end. Undefined until that is known. */

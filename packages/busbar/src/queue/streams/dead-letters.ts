@@ -41,7 +41,7 @@ export async function dropDeadLetters(streams: ItemStreams, number: number | nul
 }
 
 async function numbersOf(streams: ItemStreams): Promise<number[]> {
-  const { state } = await streams.manager.streams.info(streams.nameOf('dead'), { deleted_details: true })
+  const { state } = await streams.reader.streams.info(streams.nameOf('dead'), { deleted_details: true })
   const { first_seq, last_seq, messages, num_deleted, deleted } = state
   if (messages === 0) return []
   const gone = new Set(num_deleted > 0 ? deleted : [])

@@ -22,6 +22,9 @@ export const signInterval = 3_000
 /** Milliseconds that must be left of that when a host relies on having a message. */
 const leastHold = 2_000
 
+/** Milliseconds. A server that has just lost its leader does not answer a request later either. */
+const readTimeout = 2_000
+
 /** Milliseconds in which a message that is moved twice is recognized. */
 const moveWindow = 120_000
 /** Milliseconds. The server accepts no shorter one. */
@@ -42,6 +45,7 @@ export class ItemStreams {
   readonly client: JetStreamClient
   readonly #parts: ItemStreamsParts
   #manager: JetStreamManager | undefined
+  #reader: JetStreamManager | undefined
   #confirmedAt = performance.now()
 
   constructor(parts: ItemStreamsParts) {
@@ -50,10 +54,12 @@ export class ItemStreams {
     this.client = parts.modules.jetstream.jetstream(parts.connection)
   }
 
-  /** Creates them, or applies the settings of this host. */
-  async open({ window, maxDepth, maxSize, keepDead }: QueueSettings): Promise<void> {
+  /**
+   * Creates them, or applies the settings of this host. `timeout`: milliseconds of each request.
+   */
+  async open({ window, maxDepth, maxSize, keepDead }: QueueSettings, timeout: number): Promise<void> {
     const { jetstream } = this.#parts.modules
-    this.#manager = await jetstream.jetstreamManager(this.connection)
+    this.#manager = await jetstream.jetstreamManager(this.connection, { timeout })
     const { Workqueue, Limits } = jetstream.RetentionPolicy
     const { New, Old } = jetstream.DiscardPolicy
     const limits = { max_msgs: maxDepth, max_bytes: maxSize, discard: New, retention: Workqueue }
@@ -64,6 +70,8 @@ export class ItemStreams {
     // The server has no stream without messages, so `keepDead: 0` keeps one.
     const dead = { max_msgs: Math.max(1, keepDead), max_bytes: maxSize, discard: Old, retention: Limits }
     await this.#ensure('dead', { ...dead, duplicate_window: nanos(moveWindow) })
+    this.#manager = await jetstream.jetstreamManager(this.connection, { checkAPI: false })
+    this.#reader = await jetstream.jetstreamManager(this.connection, { checkAPI: false, timeout: readTimeout })
   }
 
   /**
@@ -87,6 +95,11 @@ export class ItemStreams {
 
   get manager(): JetStreamManager {
     return this.#manager!
+  }
+
+  /** For looks that can be repeated. */
+  get reader(): JetStreamManager {
+    return this.#reader!
   }
 
   get modules(): JetStreamModules {
@@ -119,14 +132,14 @@ export class ItemStreams {
 
   /** How many messages there are, by target. */
   async count(stream: ItemStream): Promise<Map<string, number>> {
-    const { state } = await this.manager.streams.info(this.nameOf(stream), { subjects_filter: '>' })
+    const { state } = await this.reader.streams.info(this.nameOf(stream), { subjects_filter: '>' })
     return new Map(Object.entries(state.subjects ?? {}).map(([subject, count]) => [this.targetOf(subject), count]))
   }
 
   /** Of these, how many are at a host that attempts them. */
   async countRunning(): Promise<Map<string, number>> {
     const running = new Map<string, number>()
-    for await (const { config, num_ack_pending } of this.manager.consumers.list(this.nameOf('ready')))
+    for await (const { config, num_ack_pending } of this.reader.consumers.list(this.nameOf('ready')))
       if (config.filter_subject !== undefined) running.set(this.targetOf(config.filter_subject), num_ack_pending)
     return running
   }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Enqueued } from '../../contract/queues/enqueue.ts'
 import type { QueueList, QueueOrder } from '../../shared/queues.ts'
+import { apiCode, isApiError } from '../../shared/cluster/jetstream.ts'
 import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
 import { type ItemToAdd, splitTarget } from '../item-queue.ts'
 import { full, tooLarge } from '../messages.ts'
@@ -118,8 +119,11 @@ export class QueueSession {
       await this.#count().catch(() => {})
       return count
     }
-    const dead = await listDeadLetters(streams, order.limit)
-    return { queues: listCounts(await this.#count()), dead } satisfies QueueList
+    const { limit } = order
+    return await whenAnswered(async (): Promise<QueueList> => {
+      const dead = await listDeadLetters(streams, limit)
+      return { queues: listCounts(await this.#count()), dead }
+    })
   }
 
   /** No further messages come. */
@@ -229,6 +233,20 @@ async function whenLed<T>(publish: () => Promise<T>): Promise<T> {
       const { cause } = error as { cause?: { isNoResponders?: () => boolean } }
       if (cause?.isNoResponders?.() !== true) throw error
       if (performance.now() > over) throw new Error('no server leads the stream of the queue', { cause: error })
+    }
+}
+
+/** Milliseconds. Servers may elect leaders of all streams first, then one of this stream. */
+const lookLimit = 20_000
+
+/** For what can be repeated. */
+async function whenAnswered<T>(look: () => Promise<T>): Promise<T> {
+  for (const over = performance.now() + lookLimit; ; await sleep(electionPause))
+    try {
+      return await look()
+    } catch (error) {
+      const isElection = (error as Error).name === 'TimeoutError' || isApiError(error, apiCode.temporarilyUnavailable)
+      if (!isElection || performance.now() > over) throw error
     }
 }
 

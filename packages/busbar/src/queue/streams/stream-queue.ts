@@ -28,6 +28,11 @@ export interface StreamQueueParts {
 const serverTimeout = 10_000
 /** Milliseconds between two attempts to set the streams up. */
 const setUpPause = 1_000
+/**
+ * Milliseconds of each request of the first attempt, and at most. While servers elect a leader,
+ * requests get no answer, then or later. A server that is slow needs longer.
+ */
+const [shortestSetUp, longestSetUp] = [1_500, 12_000]
 
 /**
  * The queue of a cluster: streams of JetStream, which all hosts share. Each host runs items of the
@@ -89,11 +94,11 @@ export class StreamQueue implements ItemQueue {
   async #open(connection: NatsConnection, subscriptions: Subscriptions): Promise<void> {
     const { place, settings, log } = this.#parts
     const { name: cluster, replicas } = place.cluster
-    while (!connection.isClosed() && !this.#isClosed) {
+    for (let failures = 0; !connection.isClosed() && !this.#isClosed; failures++) {
       try {
         const modules = loadJetStream(place.cluster)
         const streams = new ItemStreams({ connection, modules, cluster, replicas })
-        await streams.open(settings)
+        await streams.open(settings, Math.min(longestSetUp, shortestSetUp * 2 ** failures))
         if (connection.isClosed()) return
         const parts = { ...this.#parts, meter: this.#meter, attempts: this.#attempts, lines: this.#lines }
         this.#session = new QueueSession({ ...parts, streams, subscriptions, services: place.services })
@@ -125,9 +130,15 @@ export class StreamQueue implements ItemQueue {
     const fault = this.#connection.fault ?? this.#fault ?? ''
     throw new BusbarError('QUEUE_UNAVAILABLE', {
       message: `the queue of the cluster cannot be reached: ${fault}`,
-      hint: fault.includes('storage')
-        ? 'Its streams reserve four times queues.maxSize: lower that, or raise max_file_store of the server.'
-        : 'The queue needs a NATS server with JetStream: nats-server -js.',
+      hint: hintOf(fault),
     })
   }
+}
+
+function hintOf(fault: string): string {
+  if (fault.includes('storage'))
+    return 'Its streams reserve four times queues.maxSize: lower that, or raise max_file_store of the server.'
+  if (fault.includes('timeout'))
+    return 'JetStream needs a majority of the servers that keep its streams. They may be electing a leader: try again.'
+  return 'The queue needs a NATS server with JetStream: nats-server -js.'
 }

@@ -20,6 +20,7 @@ export function loadJetStream({ jetstream = '', kv = '' }: ClusterConfig): JetSt
 
 /** Codes of JetStream's errors (`server/errors.json` of nats-server). */
 export const apiCode = {
+  temporarilyUnavailable: 10_008,
   noMessage: 10_037,
   sequenceNotFound: 10_043,
   deleteFailed: 10_057,
