@@ -18,17 +18,22 @@ interface ChartProps {
   /** The least upper end of the scale. */
   readonly atLeast?: number
   readonly height?: number
+  /** Of the time axis, which ends with the last time. Default: all times. */
+  readonly seconds?: number
 }
 
+/** Pixels beside the lines. */
+export const chartMargin = { left: 62, right: 10 } as const
+
 /** Lines over time, of one unit. */
-export function TimeChart({ label, times, series, format, atLeast = 0, height = 150 }: ChartProps) {
+export function TimeChart({ label, times, series, format, atLeast = 0, height = 150, seconds }: ChartProps) {
   const host = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot>(null)
   const names = series.map((one) => one.label).join()
   useEffect(() => {
     const element = host.current!
     const made = new uPlot(
-      optionsOf(element.clientWidth, height, series, format, atLeast),
+      optionsOf(element.clientWidth, { series, format, atLeast, height, seconds }),
       [[], ...series.map(() => [])],
       element,
     )
@@ -39,7 +44,7 @@ export function TimeChart({ label, times, series, format, atLeast = 0, height = 
       resized.disconnect()
       made.destroy()
     }
-  }, [names, theme.value, atLeast, height])
+  }, [names, theme.value, atLeast, height, seconds])
   useEffect(() => {
     chart.current?.setData([times.map((time) => time / 1000), ...series.map(({ values }) => [...values])])
   })
@@ -76,13 +81,13 @@ function shown(value: number | null | undefined, format: (value: number) => stri
 /** Between two marks of the time axis, which shows seconds. */
 const wholeSeconds = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600]
 
-function optionsOf(
-  width: number,
-  height: number,
-  series: readonly Series[],
-  format: (value: number) => string,
-  atLeast: number,
-): uPlot.Options {
+interface Drawn extends Pick<ChartProps, 'series' | 'format'> {
+  readonly atLeast: number
+  readonly height: number
+  readonly seconds: number | undefined
+}
+
+function optionsOf(width: number, { series, format, atLeast, height, seconds }: Drawn): uPlot.Options {
   const axis = {
     stroke: colour('dim'),
     grid: { stroke: colour('line'), width: 1 },
@@ -92,10 +97,13 @@ function optionsOf(
   return {
     width,
     height,
-    padding: [8, 10, 0, 0],
+    padding: [8, chartMargin.right, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 5 } },
-    scales: { y: { range: (_, __, max) => [0, Math.max(atLeast, (max ?? 0) * 1.08)] } },
+    scales: {
+      ...(seconds !== undefined && { x: { range: (_, __, max) => [max - seconds, max] } }),
+      y: { range: (_, __, max) => [0, Math.max(atLeast, (max ?? 0) * 1.08)] },
+    },
     axes: [
       {
         ...axis,
@@ -104,7 +112,7 @@ function optionsOf(
         incrs: wholeSeconds,
         values: (_, ticks) => ticks.map((tick) => new Date(tick * 1000).toLocaleTimeString('en-GB')),
       },
-      { ...axis, size: 62, values: (_, ticks) => ticks.map((tick) => format(tick)) },
+      { ...axis, size: chartMargin.left, values: (_, ticks) => ticks.map((tick) => format(tick)) },
     ],
     series: [
       {},

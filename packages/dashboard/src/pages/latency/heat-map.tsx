@@ -3,6 +3,7 @@ import { plural } from '../../state/format.ts'
 import { addBuckets, type Counts, quantile, rowBounds, rowOf } from '../../state/latency.ts'
 import { formatTime } from '../../state/format.ts'
 import { moments } from '../../state/history.ts'
+import { chartMargin } from '../../parts/time-chart.tsx'
 import { colour, theme } from '../../state/theme.ts'
 
 const columns = 120
@@ -38,10 +39,20 @@ export function HeatMap({ edge, label, height, isLarge = false }: HeatMapProps) 
   )
 }
 
-function columnsOf(edge: string): Counts[] {
+/** Seconds that all columns show. */
+export function shownSeconds(): number {
+  return columns * columnWidth()
+}
+
+function columnWidth(): number {
   const list = moments.value
   const span = ((list.at(-1)?.at ?? 0) - (list[0]?.at ?? 0)) / 1000
-  const columnSeconds = widths.find((width) => width * columns >= span) ?? widths.at(-1)!
+  return widths.find((width) => width * columns >= span) ?? widths.at(-1)!
+}
+
+function columnsOf(edge: string): Counts[] {
+  const list = moments.value
+  const columnSeconds = columnWidth()
   const last = Math.floor((list.at(-1)?.at ?? 0) / 1000 / columnSeconds)
   const cells = Array.from({ length: columns }, (): Counts => new Map())
   for (const { at, edges } of list) {
@@ -62,13 +73,14 @@ function draw(canvas: HTMLCanvasElement, cells: readonly Counts[], isLarge: bool
   canvas.height = height * ratio
   const context = canvas.getContext('2d')!
   context.scale(ratio, ratio)
-  const left = isLarge ? 58 : 0
-  const [cellWidth, cellHeight] = [(width - left) / columns, height / rowBounds.length]
+  // A large one is above a chart of the same times.
+  const { left, right } = isLarge ? chartMargin : { left: 0, right: 0 }
+  const [cellWidth, cellHeight] = [(width - left - right) / columns, height / rowBounds.length]
   const rows = cells.map(rowsOf)
   const most = Math.max(1, ...rows.flatMap((row) => [...row.values()]))
   const [cold, hot] = [colour('heat-0'), colour('heat-1')].map((text) => text.split(' ').map(Number))
   context.fillStyle = `rgb(${cold!.join(' ')})`
-  context.fillRect(left, 0, width - left, height)
+  context.fillRect(left, 0, width - left - right, height)
   rows.forEach((row, column) => {
     for (const [at, count] of row) {
       // Rare slow calls must be visible beside many fast ones.

@@ -7,7 +7,7 @@ import { edgeKey, moments, recentOf } from '../../state/history.ts'
 import { addBuckets, type Counts, quantile } from '../../state/latency.ts'
 import { status } from '../../state/live.ts'
 import { goTo, linkTo, subject } from '../../state/route.ts'
-import { HeatMap } from './heat-map.tsx'
+import { HeatMap, shownSeconds } from './heat-map.tsx'
 
 export function nameOf({ caller, callee, method, route }: Edge): string {
   return `${caller || 'clients'} → ${callee} ${method} ${route}`.trimEnd()
@@ -96,6 +96,7 @@ function Chosen({ edge }: { readonly edge: Edge }) {
       <HeatMap edge={key} label={nameOf(edge)} height={230} isLarge />
       <TimeChart
         label="Latency in the last ten seconds"
+        seconds={shownSeconds()}
         times={list.map(({ at }) => at)}
         format={formatTime}
         series={[
