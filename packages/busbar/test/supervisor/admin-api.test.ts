@@ -154,6 +154,16 @@ describe('the admin API', () => {
     await assert.rejects(app.admin.json(getStatus, {}), (error) => BusbarError.is(error, 'APP_NOT_RUNNING'))
   })
 
+  test('answers what is under way at the end that the app has ended', async () => {
+    await using app = await AdminApp.start()
+    const asked = app.ask('GET', '/slow-parts?seconds=600')
+    // Connections are accepted in order: the request has been read before this answer.
+    assert.equal((await app.ask('GET', '/status')).status, 200)
+    await app.app.running.stop()
+    const { status, body } = await asked
+    assert.deepEqual([status, (JSON.parse(body) as { code: string }).code], [503, 'APP_NOT_RUNNING'])
+  })
+
   test('leaves a stop to the command that runs the app', async () => {
     let requested = 0
     await using app = await AdminApp.start(undefined, { requestStop: () => requested++ })

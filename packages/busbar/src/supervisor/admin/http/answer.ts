@@ -36,7 +36,9 @@ export async function answer(
     const input = await readInput(operation, inPath, req)
     await run(chosen(operation, req), input, { ...context, signal: over.signal }, res)
   } catch (error) {
-    sendProblem(res, error, {}, context.running.app.secrets)
+    // What is under way is aborted then.
+    const shown = context.closing.aborted ? ended() : error
+    sendProblem(res, shown, {}, context.running.app.secrets)
   }
 }
 
@@ -52,6 +54,10 @@ function accepts(accept: string, type: string): boolean {
     const [name, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
     return name === type && !parameters.some((one) => /^q *= *0(?:\.0*)?$/.test(one))
   })
+}
+
+function ended(): BusbarError {
+  return new BusbarError('APP_NOT_RUNNING', { message: 'the app has ended' })
 }
 
 function notHere({ name }: Operation): BusbarError {
