@@ -219,35 +219,46 @@ function tooSmall(maxPayload: number): BusbarError {
   })
 }
 
-/** Milliseconds that an item waits for a server that leads the stream, and between two looks. */
+/** Milliseconds that an item waits for a server that leads the stream. */
 const electionLimit = 10_000
+/** Milliseconds. Servers may elect leaders of all streams first, then one of this stream. */
+const lookLimit = 20_000
+/** Milliseconds between two attempts. */
 const electionPause = 200
 
 /** While servers elect a leader nobody has the request, so it can be repeated. */
 async function whenLed<T>(publish: () => Promise<T>): Promise<T> {
-  for (const over = performance.now() + electionLimit; ; await sleep(electionPause))
+  try {
+    return await repeat(publish, isWithoutLeader, electionLimit)
+  } catch (error) {
+    if (isWithoutLeader(error)) throw new Error('no server leads the stream of the queue', { cause: error })
+    throw error
+  }
+}
+
+/** For what can be repeated. */
+function whenAnswered<T>(look: () => Promise<T>): Promise<T> {
+  return repeat(look, isElection, lookLimit)
+}
+
+/** Until it succeeds, fails by something else, or `limit` milliseconds have passed. */
+async function repeat<T>(work: () => Promise<T>, mayRepeat: (error: unknown) => boolean, limit: number): Promise<T> {
+  for (const over = performance.now() + limit; ; await sleep(electionPause))
     try {
-      return await publish()
+      return await work()
     } catch (error) {
-      // The client takes a stream without a leader for a server without JetStream.
-      const { cause } = error as { cause?: { isNoResponders?: () => boolean } }
-      if (cause?.isNoResponders?.() !== true) throw error
-      if (performance.now() > over) throw new Error('no server leads the stream of the queue', { cause: error })
+      if (!mayRepeat(error) || performance.now() > over) throw error
     }
 }
 
-/** Milliseconds. Servers may elect leaders of all streams first, then one of this stream. */
-const lookLimit = 20_000
+/** The client takes a stream without a leader for a server without JetStream. */
+function isWithoutLeader(error: unknown): boolean {
+  const { cause } = error as { cause?: { isNoResponders?: () => boolean } }
+  return cause?.isNoResponders?.() === true
+}
 
-/** For what can be repeated. */
-async function whenAnswered<T>(look: () => Promise<T>): Promise<T> {
-  for (const over = performance.now() + lookLimit; ; await sleep(electionPause))
-    try {
-      return await look()
-    } catch (error) {
-      const isElection = (error as Error).name === 'TimeoutError' || isApiError(error, apiCode.temporarilyUnavailable)
-      if (!isElection || performance.now() > over) throw error
-    }
+function isElection(error: unknown): boolean {
+  return (error as Error).name === 'TimeoutError' || isApiError(error, apiCode.temporarilyUnavailable)
 }
 
 /**
