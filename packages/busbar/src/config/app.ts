@@ -164,6 +164,8 @@ export interface Service extends Placement, Supervision {
   readonly copyOf?: string | undefined
   /** With `copyOf`: where it was to run. */
   readonly asked?: Pick<Placement, 'run' | 'group'> | undefined
+  /** Templates of its paths, besides those that its worker finds by itself. */
+  readonly pathTemplates?: readonly string[] | undefined
   /** Path at which it publishes its OpenAPI document. Undefined: none. */
   readonly openapi?: string | undefined
   /**

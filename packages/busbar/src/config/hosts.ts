@@ -20,6 +20,9 @@ import type { ParsedConfig } from './schema/app-schema.ts'
 /** Instead of an address. */
 const clusterText = 'cluster'
 
+/** What this app may say about a service of another one. */
+const remoteKeys: ReadonlySet<string> = new Set(['remote', 'versions', 'pathTemplates'])
+
 export interface HostsContext {
   readonly root: string
   readonly config: ParsedConfig
@@ -58,7 +61,7 @@ function resolveRemotes({ config, gateway, services }: HostsContext, problems: P
         hint: 'Leave versions out, or add remote.',
       })
     if (service.remote === undefined || isDouble) return []
-    const others = Object.keys(service).filter((key) => key !== 'remote' && key !== 'versions')
+    const others = Object.keys(service).filter((key) => !remoteKeys.has(key))
     if (others.length > 0)
       problems.add('CONFIG_INVALID', {
         service: name,
@@ -85,9 +88,17 @@ function resolveRemotes({ config, gateway, services }: HostsContext, problems: P
       })
       return []
     })
-    const { versions } = service
+    const { versions, pathTemplates } = service
     if (versions !== undefined) checkVersions(name, versions, problems)
-    return [{ name, addresses, ...(inCluster && { inCluster }), ...(versions !== undefined && { versions }) }]
+    return [
+      {
+        name,
+        addresses,
+        ...(inCluster && { inCluster }),
+        ...(versions !== undefined && { versions }),
+        ...(pathTemplates !== undefined && { pathTemplates }),
+      },
+    ]
   })
 }
 

@@ -4,7 +4,7 @@ import { type BusbarError, errorTable } from '../contract/errors.ts'
 import { type ConnectionSink, toConnectionSink } from '../mesh/sockets/connection-sink.ts'
 import type { MeshContext } from '../mesh/mesh-context.ts'
 import type { ServeRequest } from '../shared/http-carrier.ts'
-import type { StopTimes } from '../shared/control-messages.ts'
+import type { StopTimes } from '../shared/stop-times.ts'
 import { Connections } from './connections.ts'
 import { forward } from './forward/forward.ts'
 import { prepareRequest } from './forward/prepare-request.ts'
@@ -257,7 +257,7 @@ class HttpGateway implements Gateway {
     if (endpoint.at === 'here' && endpoint.requestListener !== undefined) {
       if (handleExpect(context)) endpoint.requestListener(context.req, context.res)
     } else if (endpoint.at === 'here' && handover?.accepts(endpoint) === true) {
-      this.#inFlight.handedOver(context, endpoint.count)
+      this.#inFlight.handedOver(context, endpoint)
       handover.request(context, endpoint, context.enter(route.scope))
     } else {
       const onLost = (error: Error): void => this.#failForwarded(context, route.service, error)

@@ -1,6 +1,5 @@
-import type { CallCounter } from '../contract/host/typed-host.ts'
 import { isFailedResponse, type Meter, outcomeOf } from '../mesh/meter.ts'
-import { transportTo } from '../mesh/routing/endpoint.ts'
+import { type LocalEndpoint, transportTo } from '../mesh/routing/endpoint.ts'
 import { bytesBefore, countBytes, traceRequest } from '../mesh/tracing/traced-request.ts'
 import type { Tracer } from '../mesh/tracing/tracer.ts'
 import { takeLost } from '../shared/lost-requests.ts'
@@ -50,10 +49,10 @@ export class InFlightRequests {
 
   routed(context: RequestContext, target: Target): void {
     context.target = target
-    const { prefix, service } = target.route
+    const { service } = target.route
     const { meter, tracer } = this.#parts
     const transport = transportTo(target.endpoint)
-    const edge = meter?.http(undefined, service, context.req.method!, transport, prefix || '/')
+    const edge = meter?.arriving(target.route, context.req.method!, transport, context.req.url!)
     if (tracer !== undefined) {
       const info = { part: 'call', caller: undefined, service, transport } as const
       context.call = traceRequest(tracer, info, context.req, edge)
@@ -65,16 +64,16 @@ export class InFlightRequests {
   }
 
   /** No instance serves. Nobody was called, unless an instance has had the request. */
-  unserved(context: RequestContext, { prefix, service }: GatewayRoute, transport: Transport): void {
+  unserved(context: RequestContext, route: GatewayRoute, transport: Transport): void {
     if (!takeLost(context.req.socket)) return
-    context.edge = this.#parts.meter?.http(undefined, service, context.req.method!, transport, prefix || '/')
+    context.edge = this.#parts.meter?.arriving(route, context.req.method!, transport, context.req.url!)
     context.began = context.edge?.begin()
   }
 
   /** A service in this thread was given the gateway's own request. */
-  handedOver(context: RequestContext, count: CallCounter | undefined): void {
-    context.count = count
-    context.timer = count?.countStart()
+  handedOver(context: RequestContext, endpoint: LocalEndpoint): void {
+    context.handedTo = endpoint
+    context.timer = endpoint.count?.countStart()
   }
 
   /** Does nothing if the request has ended. */
@@ -86,7 +85,8 @@ export class InFlightRequests {
     context.connection.removeRequest(context)
     if (context.call !== undefined) countBytes(context.call, context.req, context.res, context.bytesBefore)
     context.edge?.end(outcomeOf(context.res), context.began)
-    context.count?.countEnd(isFailedResponse(context.res))
+    context.handedTo?.count?.countEnd(isFailedResponse(context.res))
+    context.handedTo?.answered?.(context.req)
     context.timer?.end()
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CallCounter } from '../contract/host/typed-host.ts'
-import type { Endpoint } from '../mesh/routing/endpoint.ts'
+import type { Endpoint, LocalEndpoint } from '../mesh/routing/endpoint.ts'
 import type { CountedEdge } from '../mesh/meter.ts'
 import { runInScope, type Scope } from '../mesh/scope.ts'
 import { emitInContext } from '../mesh/tracing/traced-request.ts'
@@ -44,8 +44,8 @@ export class RequestContext {
   path: string
   /** Undefined until the request is routed. */
   target: Target | undefined = undefined
-  /** The service's call counter. Set only if the gateway has to update it. */
-  count: CallCounter | undefined = undefined
+  /** The instance that was given the gateway's own request, which the gateway has to count. */
+  handedTo: LocalEndpoint | undefined = undefined
   /** Set only for the sampled requests whose time in the instance is measured. */
   timer: ReturnType<CallCounter['countStart']> = undefined
   /** Counts the request for its route. Undefined until it is routed. */

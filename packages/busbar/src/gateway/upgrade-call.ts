@@ -32,9 +32,9 @@ export class UpgradeCall {
     { route, endpoint }: Target,
     count: CallCounter | undefined,
   ) {
-    const { prefix, service } = route
+    const { service } = route
     const transport = transportTo(endpoint)
-    const edge = meter?.http(undefined, service, req.method!, transport, prefix || '/')
+    const edge = meter?.arriving(route, req.method!, transport, req.url!)
     if (tracer !== undefined)
       this.#trace = traceRequest(tracer, { part: 'call', caller: undefined, service, transport }, req, edge)
     const counted = this.#trace ?? edge

@@ -5,33 +5,56 @@ import type { CallEdge } from '../contract/call/call-edge.ts'
 import type { EdgeCells } from '../shared/metrics/edge-cells.ts'
 import { type EdgeKey, type EdgeTable, noStatus, outside, type Transport } from '../shared/metrics/edge-table.ts'
 import { Sampler } from '../shared/metrics/sampler.ts'
+import { stripPrefix } from '../shared/strip-prefix.ts'
 import type { SpanKind } from '../shared/traces/span.ts'
+import type { PathTemplate, PathTemplates } from '../shared/path-templates/path-templates.ts'
 
 /** Counts the calls of this worker, and measures how long they take. */
 export class Meter extends Sampler {
   readonly #table: EdgeTable
-  /** The edges of HTTP, by callee. There are few, and a call makes no text to find its own. */
-  readonly #http = new Map<string, KnownEdge[]>()
+  readonly #templates: PathTemplates | undefined
+  /**
+   * The edges of HTTP, by template, or by the callee of paths without one. There are few, and a
+   * call makes no text to find its own.
+   */
+  readonly #http = new Map<PathTemplate | string, KnownEdge[]>()
 
-  constructor(table: EdgeTable) {
+  constructor(table: EdgeTable, templates?: PathTemplates) {
     super()
     this.#table = table
+    this.#templates = templates
   }
 
   /**
-   * Always the same for the same call over HTTP. `caller`: a service, or undefined for requests
-   * from outside. `route`: of the gateway.
+   * Always the same for the same call over HTTP. `caller`: a service, or undefined for code outside
+   * any. `url`: as the callee gets it.
    */
-  http(caller: string | undefined, callee: string, method: string, transport: Transport, route = ''): Edge {
-    const edges = this.#http.get(callee) ?? []
+  http(caller: string | undefined, callee: string, method: string, transport: Transport, url: string): Edge {
+    return this.#edgeOf({ caller, method, transport, prefix: '' }, callee, this.#templates?.find(callee, method, url))
+  }
+
+  /** Of a request from outside. `url`: as the client sent it. */
+  arriving({ service, prefix, strippedPrefix }: MeteredRoute, method: string, transport: Transport, url: string): Edge {
+    const template =
+      this.#templates?.has(service) === true
+        ? this.#templates.find(service, method, stripPrefix(url, strippedPrefix))
+        : undefined
+    const shown = template === undefined ? prefix || '/' : strippedPrefix
+    return this.#edgeOf({ caller: undefined, method, transport, prefix: shown }, service, template)
+  }
+
+  #edgeOf(call: HttpCall, callee: string, template: PathTemplate | undefined): Edge {
+    const { caller, method, transport, prefix } = call
+    const edges = this.#http.get(template ?? callee) ?? []
     for (const one of edges)
-      if (one.method === method && one.caller === caller && one.transport === transport && one.route === route)
+      if (one.method === method && one.caller === caller && one.transport === transport && one.prefix === prefix)
         return one.edge
     const name = knownMethods.has(method) ? method : '_OTHER'
+    const route = template === undefined ? prefix : routeOf(prefix, template)
     const key = { caller: caller ?? outside, callee, protocol: 'http', method: name, route, transport } as const
     const edge = this.#add(key, { part: 'call', caller, service: callee, protocol: 'http', method, transport })
     // Callers may use any name of a method.
-    if (edges.length < remembered) this.#http.set(callee, [...edges, { caller, method, transport, route, edge }])
+    if (edges.length < remembered) this.#http.set(template ?? callee, [...edges, { ...call, edge }])
     return edge
   }
 
@@ -39,10 +62,13 @@ export class Meter extends Sampler {
    * Of a call over HTTP to an instance in this thread, which remembers the edges: to find them by
    * the service's name cost 0.8 % of a fan-out to four services (`bench/edges.ts`).
    */
-  inThread(callee: CalledInThread, caller: string | undefined, method: string): Edge {
+  inThread(callee: CalledInThread, caller: string | undefined, method: string, url: string): Edge {
+    const template = this.#templates?.find(callee.service, method, url)
+    const call = { caller, method, transport: 'local', prefix: '' } as const
+    if (template !== undefined) return this.#edgeOf(call, callee.service, template)
     const known = callee.edges?.of === this ? callee.edges.all : []
     for (const one of known) if (one.method === method && one.caller === caller) return one.edge
-    const edge = this.http(caller, callee.service, method, 'local')
+    const edge = this.#edgeOf(call, callee.service, undefined)
     if (known.length < remembered) callee.edges = { of: this, all: [...known, { caller, method, edge }] }
     return edge
   }
@@ -69,9 +95,35 @@ interface KnownCaller {
   readonly edge: Edge
 }
 
-interface KnownEdge extends KnownCaller {
+/** What distinguishes the calls to one template, or to one service without. */
+interface HttpCall {
+  readonly caller: string | undefined
+  readonly method: string
   readonly transport: Transport
-  readonly route: string
+  /** What comes before the template. Without one: the whole route. */
+  readonly prefix: string
+}
+
+interface KnownEdge extends HttpCall {
+  readonly edge: Edge
+}
+
+/** Where requests from outside get to a service: a route of the gateway. */
+export interface MeteredRoute {
+  readonly service: string
+  readonly prefix: string
+  /** What of the path the service does not get. */
+  readonly strippedPrefix: string
+}
+
+/** Of a program that gets the requests of its own port. */
+export function wholeService(service: string): MeteredRoute {
+  return { service, prefix: '', strippedPrefix: '' }
+}
+
+/** `/shop` leads to the service's `/`. */
+function routeOf(prefix: string, { path }: PathTemplate): string {
+  return prefix !== '' && path === '/' ? prefix : prefix + path
 }
 
 /** An instance in this thread. */

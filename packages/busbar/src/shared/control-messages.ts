@@ -12,6 +12,8 @@ import type { ListenerSpec, TlsMaterial } from './listeners/listener-spec.ts'
 import type { InstancesShape, ServiceShape } from './metrics/instance-table.ts'
 import type { OwnSpanRecord } from './traces/own-span.ts'
 import type { SpanRecord } from './traces/span.ts'
+import type { ServiceTemplates } from './path-templates/known-templates.ts'
+import type { StopTimes } from './stop-times.ts'
 import type { WorkerTask } from './worker-tasks.ts'
 import type { HealthReport } from './health/health-monitor.ts'
 import type { SlowStartSpec } from './slow-start.ts'
@@ -177,6 +179,7 @@ export type Order =
    * when the calls in flight have ended.
    */
   | { type: 'leave'; peer: number; reason: ErrorRecord }
+  | ({ type: 'pathTemplates' } & ServiceTemplates)
   /** The app has other services or limits. `places`: all services of the table of counts. */
   | { type: 'services'; services: readonly Service[]; places: readonly ServiceShape[] }
   /**
@@ -201,29 +204,6 @@ export interface Readiness {
   readonly unhealthy: readonly string[]
 }
 
-/** Limits of a stop, in milliseconds. */
-export interface StopTimes {
-  /** For the whole stop. */
-  readonly timeout: number
-  /**
-   * A keep-alive connection is closed after this long without traffic. Until then, the next
-   * response on it announces the close, since a request may already be on its way.
-   */
-  readonly quiet: number
-  /** Undefined: WebSockets are left to their programs and clients. */
-  readonly webSockets?: WebSocketClose | undefined
-}
-
-/** How the WebSockets of a worker are closed that is replaced or stops. */
-export interface WebSocketClose {
-  /** Milliseconds that they may stay open, to be closed by their program or their client. */
-  readonly after: number
-  /** RFC 6455, 7.4: 1001 is "going away", 1012 is "service restart": clients connect again. */
-  readonly code: 1001 | 1012
-  /** Milliseconds without a message from the program after which its answers count as complete. */
-  readonly quiet: number
-}
-
 export type FromWorker =
   /** From a process, before its services start: it accepts links at `ProcessInit.listenAt`. */
   | { type: 'listening' }
@@ -246,6 +226,7 @@ export type FromWorker =
   | { type: 'spans'; spans: readonly SpanRecord[]; own: readonly OwnSpanRecord[] }
   /** The metrics of its services, by `encodeReport` of `metrics/service-metrics.ts`. */
   | { type: 'metrics'; json: string }
+  | ({ type: 'pathTemplates' } & ServiceTemplates)
   /** A service's uncaught exception, unhandled rejection or exit; sent before the thread ends. */
   | { type: 'fault'; service: string | undefined; reason: 'exception' | 'rejection' | 'exit'; error: ErrorRecord }
   /** During a stop: the service has stopped; undefined stands for the gateway. */
@@ -273,6 +254,9 @@ export type FromWorker =
   | { type: 'heartbeat' }
   /** From a process, about once a second: its block of `metrics/instance-table.ts`. */
   | { type: 'counters'; cells: Uint32Array }
+
+/** What a worker has seen of its services. */
+export type Observation = Extract<FromWorker, { type: 'spans' | 'metrics' | 'pathTemplates' }>
 
 export interface ServiceReport {
   readonly name: string

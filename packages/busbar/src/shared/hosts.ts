@@ -23,6 +23,8 @@ export interface RemoteService {
    * versions without a weight get no calls. Undefined: all are equal.
    */
   readonly versions?: Readonly<Record<string, number>> | undefined
+  /** Templates of its paths. */
+  readonly pathTemplates?: readonly string[] | undefined
 }
 
 /** How this app and others find and call each other through NATS. */

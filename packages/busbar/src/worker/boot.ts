@@ -14,6 +14,7 @@ import { localPortsOf } from '../shared/calls/local-ports.ts'
 import { callableNames } from '../shared/hosts.ts'
 import { defaultAccelerators } from '../shared/accelerators.ts'
 import { atWorkFault, isAtWork } from '../node/requests-at-work.ts'
+import { configuredTemplates } from '../shared/path-templates/known-templates.ts'
 import { startAccelerators } from './accelerators.ts'
 import { type Fault, installSandbox } from './sandbox/sandbox.ts'
 import { PipedOutput } from './sandbox/process/piped-output.ts'
@@ -21,6 +22,8 @@ import { ConcurrencyLimits } from './lifecycle/concurrency-limits.ts'
 import type { Metering } from './reporting/metering.ts'
 import { PeerServices } from './lifecycle/peer-services.ts'
 import type { Outbox } from './reporting/outbox.ts'
+import { reportFastifyRoutes } from './templates/fastify-routes.ts'
+import { TemplateReports } from './templates/template-reports.ts'
 import { hasHosts, noHosts } from './worker-hosts.ts'
 import { WorkerApp, type WorkerParts } from './lifecycle/worker-app.ts'
 
@@ -55,6 +58,7 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
   outbox.post({ type: 'accelerators', states })
   const paths = privateSocketPaths(init.sockets)
   const signs = { isAtWork, fault: atWorkFault }
+  const templates = reportTemplates(init, parts)
   const sandbox = installSandbox({ app, services, calls: init.calls, output, log, fault, paths, signs })
   const { exchange: exchanges, stream: streams } = attachments
   const { meter, tracer } = metering
@@ -87,10 +91,19 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
     mesh,
     forwarder,
     attachments,
+    templates,
     ...typed,
     ...gateway,
   })
   return worker
+}
+
+/** The path templates of the config, and those that this worker finds while its services start. */
+function reportTemplates({ app, hosts }: WorkerInit, { metering, outbox }: WorkerParts): TemplateReports {
+  for (const one of configuredTemplates([...app.services, ...(app.remotes ?? [])])) metering.templates.add(one)
+  const reports = new TemplateReports(metering.templates, outbox)
+  reportFastifyRoutes(reports, hosts.length === 1 ? hosts[0]!.name : undefined)
+  return reports
 }
 
 interface PeerParts {

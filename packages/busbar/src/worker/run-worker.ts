@@ -3,7 +3,7 @@ import { BusbarError } from '../contract/errors.ts'
 import { type WorkerCells, threadsNow } from '../shared/metrics/worker-cells.ts'
 import type { FromWorker, Order, WorkerInit } from '../shared/control-messages.ts'
 import { deferBuiltinUndici } from '../shared/process/builtin-undici.ts'
-import type { WorkerApp } from './lifecycle/worker-app.ts'
+import type { WorkerApp, WorkerParts } from './lifecycle/worker-app.ts'
 import { closeInspector, openInspector, showSourceLines } from './inspect.ts'
 import type { Metering } from './reporting/metering.ts'
 import { DelaySamples } from './reporting/loop-delays.ts'
@@ -45,7 +45,9 @@ export async function runWorker({ init, cells, metering, send, output, onOrder }
     const reportMetrics = startTelemetry(init, outbox, metering.tracer)
     loadUndici()
     onOrder((order) =>
-      order.type === 'stop' ? void stop(worker, order, outbox, reportMetrics) : handleOrder(worker, order, outbox),
+      order.type === 'stop'
+        ? void stop(worker, order, outbox, reportMetrics)
+        : handleOrder(worker, order, { metering, outbox }),
     )
     outbox.post({ type: 'ready', services: await worker.start() })
   } catch (error) {
@@ -89,7 +91,11 @@ function startHeartbeat(cells: WorkerCells, metering: Metering): void {
   }, vitalsInterval).unref()
 }
 
-function handleOrder(worker: WorkerApp, order: Exclude<Order, { type: 'stop' }>, outbox: Outbox): void {
+function handleOrder(
+  worker: WorkerApp,
+  order: Exclude<Order, { type: 'stop' }>,
+  { metering, outbox }: Pick<WorkerParts, 'metering' | 'outbox'>,
+): void {
   switch (order.type) {
     case 'connection':
       return worker.accept(order.listenerId, order.connection)
@@ -104,6 +110,8 @@ function handleOrder(worker: WorkerApp, order: Exclude<Order, { type: 'stop' }>,
       return worker.peerServices.handle(order)
     case 'services':
       return worker.updateServices(order)
+    case 'pathTemplates':
+      return void metering.templates.add(order)
     case 'announced':
       return void worker.announced(order.slowStart)
     case 'share':

@@ -168,6 +168,7 @@ const everyKey: Readonly<Record<string, readonly [value: unknown, read: (app: Ap
   'services.<name>.command': ['next start', (app) => app.services[0]?.entry.args, ['start']],
   'services.<name>.args': [['--a', 'b'], (app) => app.services[0]?.entry.args],
   'services.<name>.sticky': ['cookie', (app) => app.services[0]?.sticky],
+  'services.<name>.pathTemplates': [['GET /items/:id'], (app) => app.services[0]?.pathTemplates],
   'services.<name>.run': ['thread', (app) => app.services[0]?.run],
   'services.<name>.group': ['checkout', (app) => app.services[0]?.group],
   'services.<name>.instances': [3, (app) => app.services[0]?.instances],

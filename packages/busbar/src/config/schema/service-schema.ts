@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { maxTemplateLength, maxTemplates } from '../../shared/path-templates/known-templates.ts'
+import { isTemplate } from '../../shared/path-templates/path-templates.ts'
 import {
   bytes,
   filled,
@@ -105,6 +107,23 @@ const build = z
       'How `busbar build` builds it. A text is short for its `command`. Default: `scripts.build` of its `package.json`, if there is one.',
   })
 
+const pathTemplates = z
+  .array(
+    z
+      .string()
+      .refine(isTemplate)
+      .meta({
+        title: `a path template such as "/items/:id" or "GET /items/:id", of up to ${maxTemplateLength} characters`,
+      }),
+  )
+  .max(maxTemplates)
+  .optional()
+  .meta({
+    title: `a list of up to ${maxTemplates} path templates`,
+    description:
+      'Templates of its paths, such as `/items/:id` or `GET /items/:id`: by them, [calls are counted](../guides/observe/seeing.md#routes). Those of Fastify, Express and contracts are found without it.',
+  })
+
 const serviceObject = z.strictObject({
   path: filled().optional().meta({
     title: 'a folder or a file',
@@ -208,6 +227,7 @@ const serviceObject = z.strictObject({
     description:
       'Requests of one client go to the same [instance](../guides/expose/gateway.md#clients-that-stay-with-an-instance): a client is known by a cookie that the gateway sets, or by its address.',
   }),
+  pathTemplates,
   openapi: z
     .union([path(), z.literal(false)])
     .optional()

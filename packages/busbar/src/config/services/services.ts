@@ -95,6 +95,7 @@ export async function resolveService(source: ServiceSource, context: ServiceCont
     port: config.port,
     ...(config.localhost !== undefined && { localhost: [config.localhost].flat() }),
     ...resolveSupervision({ name, kind, config }),
+    ...(config.pathTemplates !== undefined && { pathTemplates: config.pathTemplates }),
     ...(config.sticky !== undefined && { sticky: config.sticky }),
     ...(openapi !== undefined && { openapi }),
     ...(build !== undefined && { build }),

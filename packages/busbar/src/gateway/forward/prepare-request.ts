@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Target } from '../request-context.ts'
 import { clientCertificateField, clientCertificateOf } from '../tls/client-certificate.ts'
-import { stripPrefix } from '../routing/routes.ts'
+import { stripPrefix } from '../../shared/strip-prefix.ts'
 import { removeHopByHop } from './hop-by-hop.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { BusbarError } from '../../contract/errors.ts'
 import type { ConnectionSink } from '../../mesh/sockets/connection-sink.ts'
-import type { StopTimes } from '../../shared/control-messages.ts'
+import type { StopTimes } from '../../shared/stop-times.ts'
 import type { GrpcCarrier } from '../../shared/grpc-carrier.ts'
 import type { Connections } from '../connections.ts'
 import { GrpcServer, type GrpcParts } from './grpc-server.ts'

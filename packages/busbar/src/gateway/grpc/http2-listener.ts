@@ -7,7 +7,7 @@ import {
 } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Limits } from '../../config/app.ts'
-import type { StopTimes } from '../../shared/control-messages.ts'
+import type { StopTimes } from '../../shared/stop-times.ts'
 import { startRunningTimeout } from '../../shared/running-timeout.ts'
 import { Http2Carrier } from './http2-carrier.ts'
 

@@ -13,7 +13,8 @@ import { stopping } from '../problems/gateway-problems.ts'
 import { ResponseTimeout } from '../response-timeout.ts'
 import { noStatus } from '../../shared/metrics/edge-table.ts'
 import { checkPath } from '../routing/request-target.ts'
-import { type GatewayRoute, type Routes, stripPrefix } from '../routing/routes.ts'
+import { stripPrefix } from '../../shared/strip-prefix.ts'
+import type { GatewayRoute, Routes } from '../routing/routes.ts'
 import { CarriedCall, type CallOwner } from './carried-call.ts'
 import { FieldLines } from './field-lines.ts'
 import { ResponseWriter } from './response-text.ts'
@@ -119,12 +120,13 @@ export class CarriedCalls implements CallOwner {
 
   #begin(
     carrier: HttpCarrier,
-    { service, prefix }: GatewayRoute,
+    route: GatewayRoute,
     handler: HttpHandler,
     routed: RoutedRequest,
     body: string | undefined,
   ): void {
-    const edge = this.#parts.meter?.http(undefined, service, carrier.method, 'local', prefix || '/')
+    const { service } = route
+    const edge = this.#parts.meter?.arriving(route, carrier.method, 'local', carrier.url)
     const call = new CarriedCall(carrier, this, service, routed.request.headers['origin'] as string | undefined, edge)
     this.#size++
     this.#parts.onCount(1)

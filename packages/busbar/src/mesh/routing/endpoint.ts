@@ -1,6 +1,6 @@
 import type { Transport } from '../../shared/metrics/edge-table.ts'
 import type { CommandConnections } from '../sockets/command-connections.ts'
-import type { RequestListener, Server as HttpServer } from 'node:http'
+import type { IncomingMessage, RequestListener, Server as HttpServer } from 'node:http'
 import type { CallCounter, TypedHost } from '../../contract/host/typed-host.ts'
 import type { HttpHandler } from '../../contract/http/http-handler.ts'
 import type { CalledInThread } from '../meter.ts'
@@ -38,6 +38,8 @@ export interface LocalEndpoint extends CalledInThread {
   readonly listener?: PrivateListener | undefined
   /** Counts every request, whichever way it arrives. A typed service counts its calls itself. */
   readonly count?: CallCounter | undefined
+  /** Called with each request that was answered: some frameworks leave their route in it. */
+  readonly answered?: ((request: IncomingMessage) => void) | undefined
   readonly state: EndpointState
   /**
    * Runs `callback` in the program's own async context: a caller's AsyncLocalStorage stores must

@@ -22,7 +22,7 @@ interface CountedRequest {
  * app. What is not HTTP/1 is not counted.
  */
 export class RequestCounter {
-  readonly #edgeOf: (method: string) => CountedEdge
+  readonly #edgeOf: (method: string, url: string) => CountedEdge
   /** The requests without a complete response, in their order. */
   readonly #open: CountedRequest[] = []
   readonly #requests = new MessageScan({ begun: (head) => this.#asked(head), ended() {} })
@@ -33,7 +33,7 @@ export class RequestCounter {
   #hasEnded = false
   #isOver = false
 
-  constructor(edgeOf: (method: string) => CountedEdge) {
+  constructor(edgeOf: (method: string, url: string) => CountedEdge) {
     this.#edgeOf = edgeOf
     this.#responses = new MessageScan({ begun: (head) => this.#answered(head), ended: () => this.#completed() })
   }
@@ -44,7 +44,7 @@ export class RequestCounter {
     // Who opens a connection for no service counts its requests, as the gateway does.
     if (meter === undefined || caller === undefined || countsItself(endpoint)) return undefined
     const transport = transportTo(endpoint)
-    return new RequestCounter((method) => meter.http(caller, endpoint.service, method, transport))
+    return new RequestCounter((method, url) => meter.http(caller, endpoint.service, method, transport, url))
   }
 
   /** The bytes that follow are not HTTP/1. */
@@ -84,12 +84,12 @@ export class RequestCounter {
   }
 
   #asked(head: string): Body {
-    const method = /^([!-~]+) [!-~]+ HTTP\/1\.[01]\r\n/.exec(head)?.[1]
-    if (method === undefined) {
+    const [, method, url] = /^([!-~]+) ([!-~]+) HTTP\/1\.[01]\r\n/.exec(head) ?? []
+    if (method === undefined || url === undefined) {
       this.#isOver = this.#open.length === 0
       return 'rest'
     }
-    const edge = this.#edgeOf(method)
+    const edge = this.#edgeOf(method, url)
     const isUpgrade = method === 'CONNECT' || /\r\nupgrade:/i.test(head)
     this.#open.push({ edge, began: edge.begin(), method, isUpgrade, status: noStatus, isCounted: false })
     return bodyOf(head) ?? 0

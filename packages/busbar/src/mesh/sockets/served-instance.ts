@@ -111,7 +111,7 @@ class ServedInstance implements InstanceHandler {
   #serve(arrived: ArrivedRequest, connection: OpenConnection, { call, edge, began }: CountedRequest): void {
     const { request, socket, response, next } = arrived
     const { scope } = connection
-    const { service, count, server } = this.#endpoint
+    const { service, count, server, answered } = this.#endpoint
     const timer = count?.countStart()
     const own: Scope = { service, hops: scope.hops, trace: call }
     if (call !== undefined) emitInContext(request, (callback) => runInScope(own, callback))
@@ -130,6 +130,7 @@ class ServedInstance implements InstanceHandler {
       timer?.end()
       if (call !== undefined) countBytes(call, request, response, before!)
       edge?.end(outcomeOf(response), began)
+      answered?.(request)
       // A closing server would wait for as long as the caller keeps the connection alive.
       if (!server.listening) socket.destroySoon()
     })
@@ -149,7 +150,7 @@ class ServedInstance implements InstanceHandler {
   /** Undefined if the caller counts the call itself. */
   #edgeOf({ request }: ArrivedRequest, { caller, transport }: OpenConnection): Edge | undefined {
     if (caller === undefined) return undefined
-    return this.#mesh.meter?.http(caller, this.#endpoint.service, request.method!, transport)
+    return this.#mesh.meter?.http(caller, this.#endpoint.service, request.method!, transport, request.url!)
   }
 
   #refuse(problem: ProblemResponse, arrived: ArrivedRequest, { edge, began }: CountedRequest): void {

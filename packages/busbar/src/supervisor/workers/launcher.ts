@@ -7,7 +7,7 @@ import { acceleratorsText, type AcceleratorState, defaultAccelerators } from '..
 import type { CallAccess } from '../../shared/calls/call-access.ts'
 import { AppUse } from '../../shared/calls/app-use.ts'
 import { createCells } from '../../shared/metrics/worker-cells.ts'
-import type { FromWorker, ListenerSpec, TlsMaterial } from '../../shared/control-messages.ts'
+import type { FromWorker, ListenerSpec, Observation, TlsMaterial } from '../../shared/control-messages.ts'
 import type { DirectInstance, EntranceAccess } from '../../shared/entrance.ts'
 import { RemoteReports } from '../cluster/remote-reports.ts'
 import type { HealthReport } from '../../shared/health/health-monitor.ts'
@@ -28,6 +28,7 @@ import { StopSequence } from '../stop-sequence.ts'
 import type { Timing } from '../timing.ts'
 import { type AbandonedCall, AbandonedCalls } from '../watchdogs/abandoned-calls.ts'
 import { Observations } from './observations.ts'
+import { TemplateRegistry } from './template-registry.ts'
 import { FreeRows, morePlaces, placesOf, rowsPerSlot } from './shared-rows.ts'
 import type { WorkerExit } from './worker-exit.ts'
 import { WorkerHandle } from './worker-handle.ts'
@@ -77,6 +78,7 @@ export class Launcher {
   /** The hosts of other apps that workers call. */
   readonly remotes = new RemoteReports()
   readonly observations: Observations
+  readonly #templates = new TemplateRegistry()
   readonly #parts: LauncherParts
   readonly #folder: SocketFolder
   readonly #reaper: OrphanReaper
@@ -169,7 +171,7 @@ export class Launcher {
         health(handle, service, report)
       },
       hosts: (reports) => this.remotes.report(worker, reports) && this.#parts.reachable(),
-      observed: (message) => this.observations.receive(handle, message),
+      observed: (message) => this.#observed(handle, message),
       unlinked: (lost) => this.peers.unlinked(worker, lost),
       left: (peer) => this.peers.left(worker, peer),
       abandoned: (call) => this.#abandoned(call),
@@ -189,6 +191,7 @@ export class Launcher {
       this.#rows.free(row)
     })
     void handle.gone.then(() => this.#alive.delete(handle))
+    for (const order of this.#templates.orders) handle.send(order)
     if (this.#interim !== undefined) this.announceServices(this.#interim, [handle], 'for now')
     if (spec.kind === 'shared' || spec.kind === 'thread') this.#register(handle, address, hold)
     return handle
@@ -254,6 +257,13 @@ export class Launcher {
     // one.
     const own = path?.startsWith(this.#folder.socketOf(worker)) === true ? path : undefined
     if (hosted !== undefined) this.peers.serves(worker, { ...hosted, path: own, topics })
+  }
+
+  #observed(handle: WorkerHandle, message: Observation): void {
+    if (message.type !== 'pathTemplates') return this.observations.receive(handle, message)
+    // A program that forges messages of its worker must not name the calls of other services.
+    const order = handle.spec.hosts.some(({ name }) => name === message.service) && this.#templates.report(message)
+    if (order) for (const worker of this.#alive) worker.send(order)
   }
 
   /** Modules that the flags of a process load can change what its own probes find. */

@@ -4,7 +4,7 @@ import type { App } from '../../config/app.ts'
 import type { AcceleratorState } from '../../shared/accelerators.ts'
 import { BusbarError, restoreError } from '../../contract/errors.ts'
 import type { HealthReport } from '../../shared/health/health-monitor.ts'
-import type { FromWorker, ServiceReport, ToWorker } from '../../shared/control-messages.ts'
+import type { FromWorker, Observation, ServiceReport, ToWorker } from '../../shared/control-messages.ts'
 import type { HostReport } from '../../shared/hosts.ts'
 import type { OutputLine } from '../../shared/output/log-levels.ts'
 import type { WorkerTask } from '../../shared/worker-tasks.ts'
@@ -36,7 +36,7 @@ export interface WorkerHandleParts {
   readonly serves: (handle: WorkerHandle, started: Extract<FromWorker, { type: 'started' }>) => void
   readonly health: (handle: WorkerHandle, service: string, report: HealthReport) => void
   readonly hosts: (reports: readonly HostReport[]) => void
-  readonly observed: (message: Extract<FromWorker, { type: 'spans' | 'metrics' }>) => void
+  readonly observed: (message: Observation) => void
   readonly unlinked: (lost: Extract<FromWorker, { type: 'unlinked' }>) => void
   /** It sends no more calls to this peer, which drains. */
   readonly left: (peer: number) => void
@@ -225,6 +225,7 @@ export class WorkerHandle {
         return
       case 'spans':
       case 'metrics':
+      case 'pathTemplates':
         return this.#parts.observed(message)
       case 'taskDone':
         return this.#tasks.done(message)

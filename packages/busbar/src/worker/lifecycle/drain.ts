@@ -1,6 +1,6 @@
 import type { Service } from '../../config/app.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
-import type { StopTimes } from '../../shared/control-messages.ts'
+import type { StopTimes } from '../../shared/stop-times.ts'
 import type { Port } from '../../shared/listeners/open-port.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
 import type { EntranceRegistration } from '../entrance-registration.ts'

@@ -1,4 +1,6 @@
 import { isRawEntry, type Service } from '../../config/app.ts'
+import { pathOf } from '../../contract/http/mapping/method-routes.ts'
+import type { TypedHost } from '../../contract/host/typed-host.ts'
 import type { HealthCheck } from '../../config/supervision.ts'
 import { raiseHeadLimits } from '../../mesh/http/head-limits.ts'
 import type { TypedMesh } from '../../mesh/typed/mesh-transport.ts'
@@ -9,6 +11,7 @@ import type { Metering } from '../reporting/metering.ts'
 import type { Outbox } from '../reporting/outbox.ts'
 import { hostProgram } from '../sandbox/hosted-program.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { TemplateReports } from '../templates/template-reports.ts'
 import type { hostTypedService } from '../typed/hosted-typed-service.ts'
 import type { ConcurrencyLimits } from './concurrency-limits.ts'
 import { ServiceHealth } from './service-health.ts'
@@ -21,6 +24,7 @@ export interface StartServiceParts {
   readonly outbox: Outbox
   readonly limits: ConcurrencyLimits
   readonly mesh: TypedMesh
+  readonly templates: TemplateReports
   /** Undefined if this worker hosts no typed service. */
   readonly hostTypedService?: typeof hostTypedService
 }
@@ -35,13 +39,13 @@ export interface StartedService {
  * Starts a service and adds it to the router. Rejects with a BusbarError that names the service.
  */
 export async function startService(service: Service, parts: StartServiceParts): Promise<StartedService> {
-  const { init, router, sandbox, metering, outbox, limits: concurrency, mesh, hostTypedService } = parts
+  const { init, router, sandbox, metering, outbox, limits: concurrency, mesh, templates, hostTypedService } = parts
   const { limits, gateway, interceptors } = init.app
   const cells = metering.of(service.name)
   cells.state = 'starting'
   outbox.post({ type: 'starting', service: service.name })
   const began = performance.now()
-  const metered = { ...sandbox, metering }
+  const metered = { ...sandbox, metering, templates }
   const admission = concurrency.eventAdmission(service)
   const typed = {
     ...metered,
@@ -59,6 +63,9 @@ export async function startService(service: Service, parts: StartServiceParts): 
   router.add(hosted, index, concurrency.endpointByLink(hosted, service, index))
   await health?.untilHealthy(service.startTimeout - (performance.now() - began))
   cells.state = 'serving'
+  if (hosted.typed !== undefined) templates.add(service.name, contractRoutes(hosted.typed))
+  // Before others call it.
+  templates.flush()
   const topics = hosted.typed?.events?.topics
   outbox.post({ type: 'started', service: service.name, path: hosted.listener?.path, topics })
   return { hosted, health }
@@ -66,4 +73,12 @@ export async function startService(service: Service, parts: StartServiceParts): 
 
 function hasHealth(service: Service): service is Service & { readonly health: HealthCheck } {
   return service.health !== undefined
+}
+
+/** The paths of a typed service: those of its contract, and `POST /<method>`. */
+function contractRoutes({ name, contract }: TypedHost): readonly string[] {
+  return Object.entries(contract.methods).flatMap(([method, spec]) => {
+    const whole = pathOf(name, method, spec)
+    return spec.http === undefined ? [`POST /${method}`, whole] : [whole]
+  })
 }

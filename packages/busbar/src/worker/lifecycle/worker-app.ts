@@ -4,18 +4,9 @@ import { isRawEntry, type Service } from '../../config/app.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import type { ConnectionForwarder } from '../../mesh/forwarding/connection-forwarder.ts'
 import type { Peers } from '../../mesh/peers.ts'
-import type { Router } from '../../mesh/routing/router.ts'
-import type { TypedMesh } from '../../mesh/typed/mesh-transport.ts'
 import type { WorkerCells } from '../../shared/metrics/worker-cells.ts'
-import type {
-  ListenerSpec,
-  Order,
-  Readiness,
-  ServiceReport,
-  StopTimes,
-  TlsMaterial,
-  WorkerInit,
-} from '../../shared/control-messages.ts'
+import type { ListenerSpec, Order, Readiness, ServiceReport, TlsMaterial } from '../../shared/control-messages.ts'
+import type { StopTimes } from '../../shared/stop-times.ts'
 import { callableNames } from '../../shared/hosts.ts'
 import { needsUnmet, notServedIn, timeToServe } from '../../shared/service-needs.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
@@ -26,18 +17,15 @@ import type { ConnectionSink } from '../../mesh/sockets/connection-sink.ts'
 import { drain, Releases } from './drain.ts'
 import type { HostedService } from '../hosted-service.ts'
 import type { ProgramProcess } from '../sandbox/process/program-process.ts'
-import type { Sandbox } from '../sandbox/sandbox.ts'
-import type { ConcurrencyLimits } from './concurrency-limits.ts'
 import { startInOrder } from './dependency-order.ts'
 import type { openGateway } from './open-gateway.ts'
 import type { ServiceHealth } from './service-health.ts'
-import { startService } from './start-service.ts'
+import { startService, type StartServiceParts } from './start-service.ts'
 import { ReusePortListeners } from '../reuse-port.ts'
 import type { Metering } from '../reporting/metering.ts'
 import type { PeerServices } from './peer-services.ts'
 import type { Outbox } from '../reporting/outbox.ts'
 import type { WorkerHosts } from '../worker-hosts.ts'
-import type { hostTypedService } from '../typed/hosted-typed-service.ts'
 import type { SlowStartSpec } from '../../shared/slow-start.ts'
 
 /** The parts of a worker that exist before its app is assembled. */
@@ -47,21 +35,14 @@ export interface WorkerParts {
   readonly outbox: Outbox
 }
 
-export interface WorkerAppParts extends WorkerParts {
-  readonly init: WorkerInit
+export interface WorkerAppParts extends WorkerParts, StartServiceParts {
   /** The services that this worker hosts. */
   readonly services: readonly Service[]
-  readonly router: Router
-  readonly sandbox: Sandbox
   readonly peerServices: PeerServices
   readonly peers: Peers
   readonly hosts: WorkerHosts
-  readonly limits: ConcurrencyLimits
-  readonly mesh: TypedMesh
   readonly forwarder: ConnectionForwarder
   readonly attachments: Attachments
-  /** Undefined if this worker hosts no typed service. */
-  readonly hostTypedService?: typeof hostTypedService
   /** Undefined if this worker has no gateway. */
   readonly openGateway?: typeof openGateway
 }
@@ -204,7 +185,7 @@ export class WorkerApp {
   /** Other services of the app have appeared, changed their limits or gone. */
   updateServices({ services, places }: Extract<Order, { type: 'services' }>): void {
     const { metering, limits, router } = this.#parts
-    metering.table.update(places)
+    metering.update(services, places)
     limits.update(services)
     router.update(callableNames({ services, remotes: this.#parts.init.app.remotes }), limits.limited)
   }

@@ -1,10 +1,12 @@
 import { noLoads, SharedLoads, type Loads } from '../../mesh/routing/balance/loads.ts'
 import { Meter } from '../../mesh/meter.ts'
+import { configuredTemplates } from '../../shared/path-templates/known-templates.ts'
+import { PathTemplates } from '../../shared/path-templates/path-templates.ts'
 import { Tracer } from '../../mesh/tracing/tracer.ts'
-import type { App } from '../../config/app.ts'
+import type { App, Service } from '../../config/app.ts'
 import type { WorkerInit } from '../../shared/control-messages.ts'
 import type { CallTimes } from '../../shared/metrics/call-times.ts'
-import { InstanceCells, InstanceTable } from '../../shared/metrics/instance-table.ts'
+import { InstanceCells, InstanceTable, type ServiceShape } from '../../shared/metrics/instance-table.ts'
 import { QueueCells } from '../../shared/metrics/queue-cells.ts'
 import type { ReportFile } from '../../shared/metrics/report-file.ts'
 import { Sampler } from '../../shared/metrics/sampler.ts'
@@ -21,6 +23,8 @@ export class Metering {
   /** This worker's row in the table. */
   readonly row: number
   readonly meter: Meter
+  /** By which it counts calls over HTTP. */
+  readonly templates = new PathTemplates()
   readonly loads: Loads
   /** Undefined if the app has no traces. */
   tracer: Tracer | undefined
@@ -36,10 +40,16 @@ export class Metering {
     const { kind, hosts, cells, row, shape, instances } = init
     this.table = new InstanceTable(shape, instances)
     this.row = row ?? 0
-    this.meter = new Meter(this.table.edges(this.row))
+    this.meter = new Meter(this.table.edges(this.row), this.templates)
     const reported = file === undefined ? [] : hosts
     this.#reported = new Map(reported.map(({ name }) => [name, new ReportedCells(...this.#cellsOf(name), file!)]))
     this.loads = kind === 'process' ? noLoads : new SharedLoads(cells!, this.table, this.row)
+  }
+
+  /** The app has these services from now on. `places`: all that have counts. */
+  update(services: readonly Service[], places: readonly ServiceShape[]): void {
+    this.table.update(places)
+    for (const one of configuredTemplates(services)) this.templates.add(one)
   }
 
   of(service: string): InstanceCells {

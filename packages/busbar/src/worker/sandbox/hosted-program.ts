@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Server as HttpServer } from 'node:http'
+import type { IncomingMessage, Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Service } from '../../config/app.ts'
 import { BusbarError } from '../../contract/errors.ts'
@@ -7,9 +7,11 @@ import type { CallCounter } from '../../contract/host/typed-host.ts'
 import type { EndpointState } from '../../mesh/routing/endpoint.ts'
 import { currentScope, runInScope, type Scope } from '../../mesh/scope.ts'
 import type { PrivateListener } from '../../mesh/sockets/private-listener.ts'
-import type { ServiceReport, StopTimes } from '../../shared/control-messages.ts'
+import type { ServiceReport } from '../../shared/control-messages.ts'
+import type { StopTimes } from '../../shared/stop-times.ts'
 import type { HostedService } from '../hosted-service.ts'
 import type { ConnectionSink } from '../../mesh/sockets/connection-sink.ts'
+import { ExpressRoutes } from '../templates/express-routes.ts'
 import type { Sandbox } from './sandbox.ts'
 import { type CapturedServer, portOf } from './servers/captured-server.ts'
 import type { ProgramEnd, ProgramProcess } from './process/program-process.ts'
@@ -56,6 +58,7 @@ class HostedProgram implements HostedService {
   readonly server: HttpServer
   readonly listener: PrivateListener
   readonly count: CallCounter | undefined
+  readonly answered: ((request: IncomingMessage) => void) | undefined
   readonly report: ServiceReport
   readonly #program: ProgramProcess
   readonly #sandbox: Sandbox
@@ -75,6 +78,8 @@ class HostedProgram implements HostedService {
     this.server = captured.front ?? (captured.server as HttpServer)
     this.listener = captured.listener
     this.count = sandbox.metering?.of(this.service)
+    const { templates } = sandbox
+    this.answered = templates && new ExpressRoutes(this.service, templates).answered
     this.report = report
     this.#program = program
     this.#sandbox = sandbox
@@ -117,7 +122,13 @@ class HostedProgram implements HostedService {
     const { metering } = this.#sandbox
     if (metering === undefined) return
     const { meter, tracer } = metering
-    connection.meter({ service: this.service, count: metering.of(this.service), meter, tracer })
+    connection.meter({
+      service: this.service,
+      count: metering.of(this.service),
+      meter,
+      tracer,
+      answered: this.answered,
+    })
   }
 
   shareConnections(): void {

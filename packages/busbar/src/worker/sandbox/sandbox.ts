@@ -1,6 +1,7 @@
 import { syncBuiltinESMExports } from 'node:module'
 import type { Server } from 'node:net'
 import type { App, Service } from '../../config/app.ts'
+import type { TemplateReports } from '../templates/template-reports.ts'
 import type { Metering } from '../reporting/metering.ts'
 import { type CallAccess, callsVariable } from '../../shared/calls/call-access.ts'
 import type { FromWorker, LogRecord } from '../../shared/control-messages.ts'
@@ -55,6 +56,8 @@ export interface Sandbox extends Disposable {
   readonly signs: WorkSigns
   /** Counts and measures calls. Undefined in tests. */
   readonly metering?: Metering
+  /** Gets the path templates of programs. Undefined in tests. */
+  readonly templates?: TemplateReports
   /** Reports a fault of a serving program, then ends the worker as Node would end the process. */
   readonly die: (end: ProgramEnd) => void
 }

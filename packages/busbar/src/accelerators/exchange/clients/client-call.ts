@@ -41,7 +41,7 @@ export function routeCall(mesh: MeshContext, address: Address, request: Exchange
   const hops = (caller?.hops ?? 0) + 1
   if (hops > mesh.maxHops) {
     const problem = hopLimitProblem(service, mesh.maxHops)
-    const edge = mesh.meter?.http(caller?.service, service, request.method, 'local')
+    const edge = mesh.meter?.http(caller?.service, service, request.method, 'local', request.path)
     edge?.end(problem.status, edge.begin())
     return { kind: 'settled', deliver: (handler) => respondWithProblem(problem, handler) }
   }
@@ -51,7 +51,7 @@ export function routeCall(mesh: MeshContext, address: Address, request: Exchange
   const planned = planExchange(endpoint, request)
   if (planned === undefined) return { kind: 'stream' }
   const elsewhere = endpoint.at === 'here' ? undefined : (not: Endpoint) => mesh.router.find(service, { not })
-  const edge = mesh.meter && edgeOf(mesh.meter, endpoint, caller?.service, request.method)
+  const edge = mesh.meter && edgeOf(mesh.meter, endpoint, caller?.service, request)
   if (mesh.tracer === undefined)
     return { kind: 'exchange', planned, scope: { service, hops }, elsewhere, edge, traced: undefined }
   const { method, path, rawHeaders } = request
@@ -66,9 +66,10 @@ export function routeCall(mesh: MeshContext, address: Address, request: Exchange
   return { kind: 'exchange', planned, scope: { service, hops, trace: traced }, elsewhere, edge: traced, traced }
 }
 
-function edgeOf(meter: Meter, endpoint: Endpoint, caller: string | undefined, method: string): Edge {
-  if (endpoint.at === 'here') return meter.inThread(endpoint, caller, method)
-  return meter.http(caller, endpoint.service, method, transportTo(endpoint))
+function edgeOf(meter: Meter, endpoint: Endpoint, caller: string | undefined, request: ExchangeRequest): Edge {
+  const { method, path } = request
+  if (endpoint.at === 'here') return meter.inThread(endpoint, caller, method, path)
+  return meter.http(caller, endpoint.service, method, transportTo(endpoint), path)
 }
 
 /**

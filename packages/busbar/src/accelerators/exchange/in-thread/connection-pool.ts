@@ -38,6 +38,7 @@ export class ConnectionPool implements SocketPool {
   /** The callbacks of the server's parsers. Set with the first connection. */
   callbacks!: RequestCallbacks
   readonly contexts: ContextCache
+  readonly answered: LocalEndpoint['answered']
   readonly #server: LocalEndpoint['server']
   readonly #idle: VirtualSocket[] = []
   readonly #scope: Scope
@@ -58,6 +59,7 @@ export class ConnectionPool implements SocketPool {
     this.contexts = new ContextCache(endpoint)
     this.#scope = { service: endpoint.service, hops: 0 }
     this.#server = endpoint.server
+    this.answered = endpoint.answered
   }
 
   /**

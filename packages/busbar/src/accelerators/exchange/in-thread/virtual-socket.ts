@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Server, Socket } from 'node:net'
 import { dedicatedConnection } from '../../../mesh/http/exchange.ts'
 import { systemError } from '../../../mesh/sockets/system-error.ts'
@@ -23,6 +23,7 @@ const endOfRequest = Buffer.from('0\r\n\r\n')
 export interface SocketPool {
   /** The callbacks of the server's parsers. */
   readonly callbacks: RequestCallbacks
+  readonly answered: ((request: IncomingMessage) => void) | undefined
   release(socket: VirtualSocket): void
   remove(socket: VirtualSocket): void
 }
@@ -221,6 +222,7 @@ export class VirtualSocket extends HandleSocket implements CapturingSocket, Uplo
     // The program has detached the response, to write to the socket itself.
     if (!response.writableFinished) return exchange.markUnusable()
     exchange.finished()
+    this.#pool.answered?.(response.req)
     if (isLast(response)) exchange.markUnusable()
     else if (!this.#isRequestOpen) this.#recycle(exchange)
   }

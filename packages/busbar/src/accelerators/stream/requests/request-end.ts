@@ -1,5 +1,11 @@
 import { BusbarError } from '../../../contract/errors.ts'
-import { type Exchange, type ExchangeHandler, isReset, type ResponseHead } from '../../../mesh/http/exchange.ts'
+import {
+  type Exchange,
+  type ExchangeHandler,
+  type ExchangeRequest,
+  isReset,
+  type ResponseHead,
+} from '../../../mesh/http/exchange.ts'
 import { CountedCall } from '../../../mesh/http/counted-call.ts'
 import type { ConnectionOrigin, MeshContext } from '../../../mesh/mesh-context.ts'
 import type { Link } from '../../../mesh/links/link.ts'
@@ -149,7 +155,7 @@ export class RequestEnd implements OppositeEnd, ExchangeHandler {
     const endpoint = hops > mesh.maxHops ? undefined : find()
     if (endpoint === undefined) return false
     const response = new ResponseText(request.method)
-    const counted = countedFor(this, mesh, endpoint, origin.caller, request.method)
+    const counted = countedFor(this, mesh, endpoint, origin.caller, request)
     const exchange = mesh.exchanges?.open(endpoint, request, { service, hops }, counted ?? this, find)
     if (exchange === undefined) {
       counted?.withdraw()
@@ -182,10 +188,10 @@ function countedFor(
   { meter }: MeshContext,
   endpoint: Endpoint,
   caller: string | undefined,
-  method: string,
+  { method, path }: ExchangeRequest,
 ): CountedCall | undefined {
   if (meter === undefined || caller === undefined) return undefined
-  return new CountedCall(handler, meter.http(caller, endpoint.service, method, transportTo(endpoint)))
+  return new CountedCall(handler, meter.http(caller, endpoint.service, method, transportTo(endpoint), path))
 }
 
 /**

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { CallEdge } from '../../../contract/call/call-edge.ts'
 import type { Trace } from '../../../contract/context.ts'
-import { isFailedResponse, type Meter, outcomeOf } from '../../../mesh/meter.ts'
+import { isFailedResponse, type Meter, type MeteredRoute, outcomeOf, wholeService } from '../../../mesh/meter.ts'
 import { onUpgradeAnswer } from '../../../mesh/sockets/upgrade-answer.ts'
 import { bytesBefore, countBytes, traceRequest } from '../../../mesh/tracing/traced-request.ts'
 import type { TracedCall } from '../../../mesh/tracing/traced-call.ts'
@@ -16,17 +16,21 @@ export interface Metered {
   readonly count: InstanceCells
   readonly meter: Meter
   readonly tracer: Tracer | undefined
+  /** Called with each request that is answered. */
+  readonly answered: ((request: IncomingMessage) => void) | undefined
 }
 
 /** Counts and measures the requests of a connection that did not come from the mesh. */
 export class RequestMeter {
   readonly #what: Metered
+  readonly #route: MeteredRoute
   /** Requests that were not answered in the turn of the event loop in which they arrived. */
   readonly #slow = new Map<ServerResponse, Begun>()
   #closed = false
 
   constructor(socket: Socket, what: Metered) {
     this.#what = what
+    this.#route = wholeService(what.service)
     socket.once('close', () => this.#close())
   }
 
@@ -36,7 +40,7 @@ export class RequestMeter {
    */
   began(request: IncomingMessage, response: ServerResponse | undefined): Trace | undefined {
     const { service, count, meter, tracer } = this.#what
-    const counted = meter.http(undefined, service, request.method ?? 'GET', 'local', '/')
+    const counted = meter.arriving(this.#route, request.method ?? 'GET', 'local', request.url ?? '/')
     const info = { part: 'call', caller: undefined, service, transport: 'local' } as const
     const call = tracer && traceRequest(tracer, info, request, counted)
     const edge = call ?? counted
@@ -82,6 +86,7 @@ export class RequestMeter {
     this.#what.count.countEnd(isFailedResponse(response))
     timer?.end()
     edge.end(outcomeOf(response), since)
+    this.#what.answered?.(response.req)
   }
 
   /** Pipelined requests may still be unanswered when the connection closes. */

@@ -1,0 +1,52 @@
+/**
+ * Path templates, such as `/items/:id` or `GET /items/:id`: by them, calls over HTTP to a service
+ * are counted. A program has any number of paths, and few templates.
+ */
+
+/** Templates of one service, without a method for all methods. */
+export interface ServiceTemplates {
+  readonly service: string
+  readonly templates: readonly string[]
+}
+
+/** Of a service. Further ones are not distinguished. */
+export const maxTemplates = 100
+/** Characters of one, with its method. An edge's name has room for about as many. */
+export const maxTemplateLength = 90
+
+const form = /^(?:(?<method>[A-Z]+) )?(?<path>\/\S*)$/
+
+/** Undefined for a text that is no template. */
+export function readTemplate(text: string): { readonly method: string | undefined; readonly path: string } | undefined {
+  const { method, path } = form.exec(text)?.groups ?? {}
+  return path === undefined || text.length > maxTemplateLength ? undefined : { method, path }
+}
+
+/** Those that the config gives. */
+export function configuredTemplates(
+  services: readonly { readonly name: string; readonly pathTemplates?: readonly string[] | undefined }[],
+): readonly ServiceTemplates[] {
+  return services.flatMap(({ name, pathTemplates }) =>
+    pathTemplates === undefined ? [] : [{ service: name, templates: pathTemplates }],
+  )
+}
+
+/** The templates of all services, as far as they are known. */
+export class KnownTemplates {
+  readonly #services = new Map<string, Set<string>>()
+
+  get all(): readonly ServiceTemplates[] {
+    return [...this.#services].map(([service, templates]) => ({ service, templates: [...templates] }))
+  }
+
+  /** Returns those that were not known. */
+  add({ service, templates }: ServiceTemplates): readonly string[] {
+    const known = this.#services.get(service) ?? new Set()
+    this.#services.set(service, known)
+    return templates.filter((text) => {
+      if (known.size >= maxTemplates || known.has(text) || readTemplate(text) === undefined) return false
+      known.add(text)
+      return true
+    })
+  }
+}

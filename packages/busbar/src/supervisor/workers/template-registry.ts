@@ -1,0 +1,18 @@
+import { KnownTemplates, type ServiceTemplates } from '../../shared/path-templates/known-templates.ts'
+import type { Order } from '../../shared/control-messages.ts'
+
+/** The path templates that workers have found, which every worker needs to count its calls. */
+export class TemplateRegistry {
+  readonly #known = new KnownTemplates()
+
+  /** Returns the order for all workers. Undefined if nothing is new. */
+  report({ service, templates }: ServiceTemplates): Order | undefined {
+    const added = this.#known.add({ service, templates })
+    return added.length === 0 ? undefined : { type: 'pathTemplates', service, templates: added }
+  }
+
+  /** For a worker that starts. */
+  get orders(): readonly Order[] {
+    return this.#known.all.map((one) => ({ type: 'pathTemplates', ...one }))
+  }
+}

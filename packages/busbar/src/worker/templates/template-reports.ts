@@ -1,0 +1,34 @@
+import type { PathTemplates } from '../../shared/path-templates/path-templates.ts'
+import type { Outbox } from '../reporting/outbox.ts'
+
+/** Milliseconds: a program adds its routes one after the other. */
+const batchTime = 50
+
+/** Passes the path templates of this worker's services on to all workers, by the supervisor. */
+export class TemplateReports {
+  readonly #templates: PathTemplates
+  readonly #outbox: Outbox
+  readonly #waiting = new Map<string, string[]>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(templates: PathTemplates, outbox: Outbox) {
+    this.#templates = templates
+    this.#outbox = outbox
+  }
+
+  /** Those that are known are not passed on. */
+  add(service: string, templates: readonly string[]): void {
+    const added = this.#templates.add({ service, templates })
+    if (added.length === 0) return
+    this.#waiting.set(service, [...(this.#waiting.get(service) ?? []), ...added])
+    this.#timer ??= setTimeout(() => this.flush(), batchTime).unref()
+  }
+
+  /** Sends those that wait. */
+  flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    for (const [service, templates] of this.#waiting) this.#outbox.post({ type: 'pathTemplates', service, templates })
+    this.#waiting.clear()
+  }
+}
