@@ -5,16 +5,18 @@
  * medians of the same code were 0.9 to 2.4 %.
  */
 import assert from 'node:assert/strict'
-import { Meter } from '../src/mesh/meter.ts'
+import { countedPaths, Meter } from '../src/mesh/meter.ts'
 import type { EdgeTable } from '../src/shared/metrics/edge-table.ts'
 import { InstanceTable } from '../src/shared/metrics/instance-table.ts'
-import { names, quantile, startArms, timeOf } from './mesh-arms.ts'
+import { names, quantile, startArms, templates, timeOf } from './mesh-arms.ts'
 
 const rounds = Number(process.argv[2] ?? 2000)
 /** Of the calls of an arm: the speed of the machine changes within longer rounds. */
 const share = 1 / 4
 const table = new InstanceTable({ rows: 1, services: names.map((name) => ({ name })) })
-const meter = new Meter(table.edges(0))
+const paths = countedPaths()
+for (const one of templates) paths.add(one)
+const meter = new Meter(table.edges(0), paths)
 const { arms, use } = await startArms({ meter })
 
 /** Microseconds of counting since the sample was chosen. */

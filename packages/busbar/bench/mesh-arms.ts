@@ -3,7 +3,8 @@
  * time.
  */
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
+import fastify from 'fastify'
 import { client } from '../src/contract/client-entry.ts'
 import { startHost } from '../src/contract/host/typed-host.ts'
 import { fn, service, type } from '../src/contract/index.ts'
@@ -13,6 +14,7 @@ import type { LocalEndpoint } from '../src/mesh/routing/endpoint.ts'
 import { Router } from '../src/mesh/routing/router.ts'
 import { CallContexts } from '../src/mesh/typed/call-contexts.ts'
 import { offerTypedCalls } from '../src/mesh/typed/mesh-transport.ts'
+import type { ServiceTemplates } from '../src/shared/path-templates/known-templates.ts'
 import { exchanges, streams } from '../test/support/mesh/accelerators.ts'
 import { TestEndpoint } from '../test/support/mesh/test-endpoint.ts'
 
@@ -27,7 +29,21 @@ export interface Arm {
 }
 
 const programs = ['a', 'b', 'c', 'd']
-export const names = [...programs, 'typed']
+const fastifies = ['e', 'f', 'g', 'h']
+export const names = [...programs, ...fastifies, 'typed']
+
+/** The routes of each Fastify program, by which calls are counted. */
+export const templates: readonly ServiceTemplates[] = fastifies.map((service) => ({
+  service,
+  templates: [
+    'GET /health',
+    'GET /items',
+    'POST /items',
+    'GET /items/:id',
+    'GET /items/:id/parts/:part',
+    'GET /users/:id',
+  ],
+}))
 
 /** `use`: from now on, calls are observed by these. */
 export async function startArms(
@@ -41,6 +57,7 @@ export async function startArms(
         createServer((_, response) => response.end('{"id":1}')),
       ),
     )
+  for (const name of fastifies) router.add(new TestEndpoint(name, await fastifyProgram(name)))
   const contract = service('typed', { get: fn({ input: type<number>(), output: type<number>() }) })
   const { enter } = new CallContexts('typed')
   const typed = await startHost(contract.implement({ get: async (input) => input }), {
@@ -69,7 +86,8 @@ export async function startArms(
   let bound: { get(input: number): Promise<number> }
   return {
     arms: {
-      'a fan-out to four programs by fetch': { calls: 1000, call: fanOut, each: 4 },
+      'a fan-out to four programs by fetch': { calls: 1000, call: () => fanOut(programs, ''), each: 4 },
+      'a fan-out to four Fastify programs by fetch': { calls: 1000, call: fanOutToItems, each: 4 },
       'a typed call': { calls: 30_000, call: () => bound.get(1), each: 1 },
     },
     async use({ meter, tracer }) {
@@ -81,11 +99,26 @@ export async function startArms(
   }
 }
 
-async function fanOut(): Promise<void> {
+async function fastifyProgram(name: string): Promise<Server> {
+  const app = fastify()
+  for (const { service, templates: all } of templates)
+    for (const [method, url] of service === name ? all.map((one) => one.split(' ')) : [])
+      app.route({ method: method!, url: url!, handler: async () => ({ id: 1 }) })
+  await app.ready()
+  return app.server
+}
+
+let calls = 0
+
+async function fanOutToItems(): Promise<void> {
+  await fanOut(fastifies, `items/${calls++ % 1000}`)
+}
+
+async function fanOut(names: readonly string[], path: string): Promise<void> {
   const answers = await Promise.all(
-    programs.map(async (name) => await (await fetch(`http://${name}.internal/`)).json()),
+    names.map(async (name) => await (await fetch(`http://${name}.internal/${path}`)).json()),
   )
-  assert.equal(answers.length, programs.length)
+  assert.equal(answers.length, names.length)
 }
 
 /** Microseconds of the thread's processor time per call. */

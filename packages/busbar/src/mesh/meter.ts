@@ -7,22 +7,32 @@ import { type EdgeKey, type EdgeTable, noStatus, outside, type Transport } from 
 import { Sampler } from '../shared/metrics/sampler.ts'
 import { stripPrefix } from '../shared/strip-prefix.ts'
 import type { SpanKind } from '../shared/traces/span.ts'
-import type { PathTemplate, PathTemplates } from '../shared/path-templates/path-templates.ts'
+import { PathTemplates, type ServicePaths } from '../shared/path-templates/path-templates.ts'
+
+/** By which a meter counts calls over HTTP: a path template of a service, or all other paths. */
+export interface CountedRoute {
+  readonly path: string | undefined
+  /** There are few, and a call makes no text to find its own. The meter writes them. */
+  edges: readonly KnownEdge[]
+}
+
+export type CountedPaths = PathTemplates<CountedRoute>
+
+export function countedPaths(): CountedPaths {
+  return new PathTemplates((path) => ({ path, edges: [] }))
+}
 
 /** Counts the calls of this worker, and measures how long they take. */
 export class Meter extends Sampler {
   readonly #table: EdgeTable
-  readonly #templates: PathTemplates | undefined
-  /**
-   * The edges of HTTP, by template, or by the callee of paths without one. There are few, and a
-   * call makes no text to find its own.
-   */
-  readonly #http = new Map<PathTemplate | string, KnownEdge[]>()
+  readonly #paths: CountedPaths
+  readonly #callees = new Map<string, Callee>()
 
-  constructor(table: EdgeTable, templates?: PathTemplates) {
+  /** `paths`: of this meter alone. */
+  constructor(table: EdgeTable, paths = countedPaths()) {
     super()
     this.#table = table
-    this.#templates = templates
+    this.#paths = paths
   }
 
   /**
@@ -30,46 +40,52 @@ export class Meter extends Sampler {
    * any. `url`: as the callee gets it.
    */
   http(caller: string | undefined, callee: string, method: string, transport: Transport, url: string): Edge {
-    return this.#edgeOf({ caller, method, transport, prefix: '' }, callee, this.#templates?.find(callee, method, url))
+    const counted = this.#calleeOf(callee)
+    return this.#edgeOf(counted, routeIn(counted, method, url), { caller, method, transport, prefix: '' })
   }
 
   /** Of a request from outside. `url`: as the client sent it. */
   arriving({ service, prefix, strippedPrefix }: MeteredRoute, method: string, transport: Transport, url: string): Edge {
-    const template =
-      this.#templates?.has(service) === true
-        ? this.#templates.find(service, method, stripPrefix(url, strippedPrefix))
-        : undefined
-    const shown = template === undefined ? prefix || '/' : strippedPrefix
-    return this.#edgeOf({ caller: undefined, method, transport, prefix: shown }, service, template)
-  }
-
-  #edgeOf(call: HttpCall, callee: string, template: PathTemplate | undefined): Edge {
-    const { caller, method, transport, prefix } = call
-    const edges = this.#http.get(template ?? callee) ?? []
-    for (const one of edges)
-      if (one.method === method && one.caller === caller && one.transport === transport && one.prefix === prefix)
-        return one.edge
-    const name = knownMethods.has(method) ? method : '_OTHER'
-    const route = template === undefined ? prefix : routeOf(prefix, template)
-    const key = { caller: caller ?? outside, callee, protocol: 'http', method: name, route, transport } as const
-    const edge = this.#add(key, { part: 'call', caller, service: callee, protocol: 'http', method, transport })
-    // Callers may use any name of a method.
-    if (edges.length < remembered) this.#http.set(template ?? callee, [...edges, { ...call, edge }])
-    return edge
+    const counted = this.#calleeOf(service)
+    const route = routeIn(counted, method, stripPrefix(url, strippedPrefix))
+    const shown = route.path === undefined ? prefix || '/' : strippedPrefix
+    return this.#edgeOf(counted, route, { caller: undefined, method, transport, prefix: shown })
   }
 
   /**
-   * Of a call over HTTP to an instance in this thread, which remembers the edges: to find them by
-   * the service's name cost 0.8 % of a fan-out to four services (`bench/edges.ts`).
+   * Of a call over HTTP to an instance in this thread, which remembers what counts it: to find that
+   * by the service's name cost 0.8 % of a fan-out to four services (`bench/edges.ts`).
    */
-  inThread(callee: CalledInThread, caller: string | undefined, method: string, url: string): Edge {
-    const template = this.#templates?.find(callee.service, method, url)
-    const call = { caller, method, transport: 'local', prefix: '' } as const
-    if (template !== undefined) return this.#edgeOf(call, callee.service, template)
-    const known = callee.edges?.of === this ? callee.edges.all : []
-    for (const one of known) if (one.method === method && one.caller === caller) return one.edge
-    const edge = this.#edgeOf(call, callee.service, undefined)
-    if (known.length < remembered) callee.edges = { of: this, all: [...known, { caller, method, edge }] }
+  inThread(endpoint: CalledInThread, caller: string | undefined, method: string, url: string): Edge {
+    if (endpoint.counted?.of !== this) endpoint.counted = { of: this, callee: this.#calleeOf(endpoint.service) }
+    const { callee } = endpoint.counted
+    const route = routeIn(callee, method, url)
+    for (const one of route.edges)
+      if (one.method === method && one.caller === caller && one.transport === 'local' && one.prefix === '')
+        return one.edge
+    return this.#edgeOf(callee, route, { caller, method, transport: 'local', prefix: '' })
+  }
+
+  #calleeOf(service: string): Callee {
+    const known = this.#callees.get(service)
+    if (known !== undefined) return known
+    const callee = { service, paths: this.#paths.of(service), others: { path: undefined, edges: [] } }
+    this.#callees.set(service, callee)
+    return callee
+  }
+
+  #edgeOf(callee: Callee, route: CountedRoute, call: HttpCall): Edge {
+    const { caller, method, transport, prefix } = call
+    for (const one of route.edges)
+      if (one.method === method && one.caller === caller && one.transport === transport && one.prefix === prefix)
+        return one.edge
+    const { service } = callee
+    const name = knownMethods.has(method) ? method : '_OTHER'
+    const [from, shown] = [caller ?? outside, routeText(prefix, route)]
+    const key = { caller: from, callee: service, protocol: 'http', method: name, route: shown, transport } as const
+    const edge = this.#add(key, { part: 'call', caller, service, protocol: 'http', method, transport })
+    // Callers may use any name of a method.
+    if (route.edges.length < remembered) route.edges = [...route.edges, { ...call, edge }]
     return edge
   }
 
@@ -89,13 +105,19 @@ export class Meter extends Sampler {
   }
 }
 
-interface KnownCaller {
-  readonly caller: string | undefined
-  readonly method: string
-  readonly edge: Edge
+/** A service, as calls to it over HTTP are counted. */
+interface Callee {
+  readonly service: string
+  readonly paths: ServicePaths<CountedRoute>
+  /** Of paths without a template. */
+  readonly others: CountedRoute
 }
 
-/** What distinguishes the calls to one template, or to one service without. */
+function routeIn({ paths, others }: Callee, method: string, url: string): CountedRoute {
+  return paths.find(method, url) ?? others
+}
+
+/** What distinguishes the calls of one route. */
 interface HttpCall {
   readonly caller: string | undefined
   readonly method: string
@@ -122,18 +144,18 @@ export function wholeService(service: string): MeteredRoute {
 }
 
 /** `/shop` leads to the service's `/`. */
-function routeOf(prefix: string, { path }: PathTemplate): string {
+function routeText(prefix: string, { path = '' }: CountedRoute): string {
   return prefix !== '' && path === '/' ? prefix : prefix + path
 }
 
 /** An instance in this thread. */
 export interface CalledInThread {
   readonly service: string
-  /** The edges of the calls to it. The meter writes it. */
-  edges?: { readonly of: Meter; readonly all: readonly KnownCaller[] } | undefined
+  /** What counts the calls to it. The meter writes it. */
+  counted?: { readonly of: Meter; readonly callee: Callee } | undefined
 }
 
-/** For each callee. A call of any further edge searches the table. */
+/** For each route. A call of any further edge searches the table. */
 const remembered = 200
 
 /** The methods that OpenTelemetry's conventions distinguish. */

@@ -93,13 +93,21 @@ export class Redactor {
     return rest
   }
 
-  /** A value of Busbar's own that is JSON, such as the fields of an event. */
+  /**
+   * A value of Busbar's own that is JSON, such as the fields of an event. Only its texts: a number
+   * that looks like a secret must stay a number. Each on its own: in the text of the whole, a
+   * secret that is JSON within a field would be escaped twice.
+   */
   fields(fields: object): Readonly<Record<string, unknown>> {
-    const text = JSON.stringify(fields)
-    if (this.text(text) === text) return fields as Readonly<Record<string, unknown>>
-    // Only in texts: a number that looks like a secret must stay a number.
-    const hide = (_: string, value: unknown): unknown => (typeof value === 'string' ? this.text(value) : value)
-    return JSON.parse(text, hide) as Record<string, unknown>
+    if (this.#values.length === 0) return fields as Readonly<Record<string, unknown>>
+    return this.#hideIn(JSON.parse(JSON.stringify(fields))) as Readonly<Record<string, unknown>>
+  }
+
+  #hideIn(value: unknown): unknown {
+    if (typeof value === 'string') return this.text(value)
+    if (Array.isArray(value)) return value.map((one) => this.#hideIn(one))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [this.text(name), this.#hideIn(one)]))
   }
 
   #withoutFields(line: string): string {

@@ -17,35 +17,35 @@ describe('a path template', () => {
     test(`${template} matches ${matched.join(', ')}, and not ${others.join(', ')}`, () => {
       const templates = knowing(template)
       const path = template.replace('GET ', '')
-      for (const url of matched) assert.equal(templates.find('a', 'GET', url)?.path, path, url)
-      for (const url of others) assert.equal(templates.find('a', 'GET', url), undefined, url)
-      assert.equal(templates.find('b', 'GET', matched[0]!), undefined)
+      for (const url of matched) assert.equal(templates.of('a').find('GET', url)?.path, path, url)
+      for (const url of others) assert.equal(templates.of('a').find('GET', url), undefined, url)
+      assert.equal(templates.of('b').find('GET', matched[0]!), undefined)
     })
 
   test('with a method is only for this one, and comes before one without', () => {
     const templates = knowing('/items/:any', 'PUT /items/:id')
-    assert.equal(templates.find('a', 'PUT', '/items/7')?.path, '/items/:id')
-    assert.equal(templates.find('a', 'GET', '/items/7')?.path, '/items/:any')
-    assert.equal(templates.find('a', 'SPECIAL', '/items/7')?.path, '/items/:any')
+    assert.equal(templates.of('a').find('PUT', '/items/7')?.path, '/items/:id')
+    assert.equal(templates.of('a').find('GET', '/items/7')?.path, '/items/:any')
+    assert.equal(templates.of('a').find('SPECIAL', '/items/7')?.path, '/items/:any')
   })
 
   test('gives way to one with more fixed text, in any order', () => {
     const templates = knowing('/items/:id', '/items/all', '/*')
-    assert.equal(templates.find('a', 'GET', '/items/all')?.path, '/items/all')
-    assert.equal(templates.find('a', 'GET', '/items/7')?.path, '/items/:id')
-    assert.equal(templates.find('a', 'GET', '/other/7')?.path, '/*')
+    assert.equal(templates.of('a').find('GET', '/items/all')?.path, '/items/all')
+    assert.equal(templates.of('a').find('GET', '/items/7')?.path, '/items/:id')
+    assert.equal(templates.of('a').find('GET', '/other/7')?.path, '/*')
   })
 
   for (const url of ['', '*', '/%', '/items/%zz', 'http://a/items/7', '//items/7', `/items/${'x'.repeat(2000)}`])
     test(`of an odd target is found or not, without an error: ${url.slice(0, 20)}`, () => {
-      const found = knowing('/items/:id').find('a', 'GET', url)
+      const found = knowing('/items/:id').of('a').find('GET', url)
       assert.ok(found === undefined || found.path === '/items/:id')
     })
 
   for (const text of ['items', 'get /items', 'GET items', '/a b', '', `/${'x'.repeat(100)}`, '/a/*b/c', '/:', '/a/:/b'])
     test(`${JSON.stringify(text.slice(0, 12))} is none, and is not known`, () => {
       assert.equal(isTemplate(text), false)
-      assert.equal(knowing(text).find('a', 'GET', text), undefined)
+      assert.equal(knowing(text).of('a').find('GET', text), undefined)
     })
 
   test('with many optional parts is none: each would double the patterns', () => {
@@ -55,16 +55,16 @@ describe('a path template', () => {
 })
 
 test(`a service has up to ${maxTemplates} templates, and others their own`, () => {
-  const templates = new PathTemplates()
+  const templates = new PathTemplates((path) => ({ path }))
   const many = Array.from({ length: maxTemplates + 1 }, (_, at) => `/a${at}`)
   assert.equal(templates.add({ service: 'a', templates: many }).length, maxTemplates)
-  assert.equal(templates.find('a', 'GET', many.at(-1)!), undefined)
+  assert.equal(templates.of('a').find('GET', many.at(-1)!), undefined)
   assert.deepEqual(templates.add({ service: 'a', templates: many }), [])
   assert.equal(templates.add({ service: 'b', templates: many.slice(0, 1) }).length, 1)
 })
 
-function knowing(...all: readonly string[]): PathTemplates {
-  const templates = new PathTemplates()
+function knowing(...all: readonly string[]): PathTemplates<{ readonly path: string }> {
+  const templates = new PathTemplates((path) => ({ path }))
   templates.add({ service: 'a', templates: all })
   return templates
 }

@@ -232,3 +232,10 @@ function notRunning(wanted: string, runs: readonly Run[]): BusbarError {
         : 'Start it: busbar start -d; apps of other users and in other containers are not visible.',
   })
 }
+
+/** The processes of other runs of the same app. */
+export async function otherRuns({ status: { app } }: Run, env: NodeJS.ProcessEnv): Promise<ReadonlySet<number>> {
+  const { runs } = await listRuns(env)
+  const same = runs.filter(({ status }) => status.app.root === app.root && status.app.pid !== app.pid)
+  return new Set(same.map(({ status }) => status.app.pid))
+}

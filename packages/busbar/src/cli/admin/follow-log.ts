@@ -7,7 +7,7 @@ import { isAlive } from '../../shared/process/process-identity.ts'
 import { readLogs } from '../../supervisor/admin/operations/logs.ts'
 import type { CommandContext } from '../command.ts'
 import { print } from '../terminal/terminal.ts'
-import { listRuns, type Run } from './find-runs.ts'
+import { listRuns, otherRuns, type Run } from './find-runs.ts'
 
 /** Which lines. */
 export interface LogQuery extends Pick<z.input<typeof readLogs.input>, 'service' | 'level'> {
@@ -47,7 +47,7 @@ export async function* followLog(
   let shown: string | undefined
   let last: string | undefined
   while (current !== undefined) {
-    const others = await otherRuns(current, terminal)
+    const others = await otherRuns(current, terminal.env)
     let limit: number = patience.afterStop
     try {
       for await (const lines of linesOf(current, query)) {
@@ -85,13 +85,6 @@ async function* linesOf({ admin }: Run, query: z.input<typeof readLogs.input>): 
 /** An app that stops ends its answers in order. */
 function isCut(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ECONNRESET' || BusbarError.is(error, 'APP_NOT_RUNNING')
-}
-
-/** The processes of other runs of the same app. */
-async function otherRuns({ status: { app } }: Run, { env }: CommandContext['terminal']): Promise<ReadonlySet<number>> {
-  const { runs } = await listRuns(env)
-  const same = runs.filter(({ status }) => status.app.root === app.root && status.app.pid !== app.pid)
-  return new Set(same.map(({ status }) => status.app.pid))
 }
 
 interface Search {

@@ -36,7 +36,7 @@ export function findSlowParts(
     ...slowService(hops, seconds),
     ...slowHop(hops),
     ...slowDelay(traces),
-    ...fromElsewhere(before, after),
+    ...fromElsewhere(before, after, seconds),
   ]
 }
 
@@ -125,14 +125,24 @@ function slowHop(hops: readonly Hop[]): SlowPart[] {
 
 /** Of a service's calls: both sides of a call are not read at the same moment. */
 const readingError = 0.05
+/** Seconds between two reports of a process: its counts may be that much older. */
+const reportAge = 1
 
-/** Calls of other apps are on the edges of those apps, and those to a port of its own on none. */
-function fromElsewhere(before: AppStatus, after: AppStatus): SlowPart[] {
+/**
+ * Calls of other apps are on the edges of those apps, and those to a port of its own on none. What
+ * a process has counted last is lost if it ends: then nobody knows.
+ */
+function fromElsewhere(before: AppStatus, after: AppStatus, seconds: number): SlowPart[] {
+  const processes = [before, after].flatMap(({ workers }) => workers).filter(({ kind }) => kind === 'process')
+  const started = new Set(processes.map(({ worker, startedAt }) => `${worker} ${startedAt}`))
+  const slots = new Set(processes.map(({ worker }) => worker))
+  if (started.size > slots.size) return []
+  const error = Math.max(readingError, slots.size === 0 ? 0 : reportAge / seconds)
   return after.services.flatMap(({ service }): SlowPart[] => {
     const begun = begunBy(service, after) - begunBy(service, before)
     const sent = begunOn(service, after) - begunOn(service, before)
     const calls = begun - sent - pendingOf(service, before) + waitingFor(service, after)
-    if (calls <= begun * readingError) return []
+    if (calls <= begun * error) return []
     const text = `${calls === 1 ? '1 call' : `${calls} calls`} of ${service} came from elsewhere, from other apps or at a port of its own: the time is not known here`
     return [{ kind: 'elsewhere', what: service, text, figures: { calls } }]
   })

@@ -1,107 +1,98 @@
-import createRouter, { type HTTPMethod, type HTTPVersion, type Instance } from 'find-my-way'
 import { KnownTemplates, readTemplate, type ServiceTemplates } from './known-templates.ts'
-
-/** One template of a service: the same object at each call that matches it. */
-export interface PathTemplate {
-  /** As the program, the contract or the config writes it. */
-  readonly path: string
-}
-
-interface Matcher {
-  /** Of templates with a method. */
-  readonly ofMethods: Router
-  /** Of templates for all methods, as those of GET. */
-  readonly ofAny: Router
-}
-
-type Router = Instance<HTTPVersion.V1>
+import { TemplateTree } from './template-tree.ts'
 
 /**
- * Finds the template that the path of a call matches. Takes 0.1 to 0.3 µs for a service that has
- * templates.
+ * Finds the template that the path of a call matches. Takes less than 0.1 µs for a service that has
+ * templates (docs/decisions/measure/path-templates.md).
  */
-export class PathTemplates {
+export class PathTemplates<Template extends object> {
   readonly #known = new KnownTemplates()
-  readonly #matchers = new Map<string, Matcher>()
+  readonly #services = new Map<string, ServicePaths<Template>>()
+  readonly #create: (path: string) => Template
+
+  /** `create`: makes what is found for a template. */
+  constructor(create: (path: string) => Template) {
+    this.#create = create
+  }
 
   /** Returns those that were not known. One that no path can match stays without effect. */
   add(templates: ServiceTemplates): readonly string[] {
     const added = this.#known.add(templates)
-    if (added.length === 0) return added
-    const { service } = templates
-    const matcher = this.#matchers.get(service) ?? newMatcher()
-    this.#matchers.set(service, matcher)
-    for (const text of added) addTo(matcher, text)
+    const paths = this.of(templates.service)
+    for (const text of added) paths.add(text, this.#create)
     return added
   }
 
-  /**
-   * `url`: the path as the service gets it, with or without a query. Undefined if no template
-   * matches.
-   */
-  find(service: string, method: string, url: string): PathTemplate | undefined {
-    const matcher = this.#matchers.get(service)
-    if (matcher === undefined) return undefined
-    const found = matcher.ofMethods.find(method as HTTPMethod, url) ?? matcher.ofAny.find('GET', url)
-    return found?.store as PathTemplate | undefined
-  }
-
-  /** Whether the service has any. */
-  has(service: string): boolean {
-    return this.#matchers.has(service)
+  /** Always the same for the same service, which may have none yet. */
+  of(service: string): ServicePaths<Template> {
+    const known = this.#services.get(service)
+    if (known !== undefined) return known
+    const paths = new ServicePaths<Template>()
+    this.#services.set(service, paths)
+    return paths
   }
 }
 
-/** Fastify's own router, so its templates mean what they mean there. */
-function newRouter(): Router {
-  return createRouter({ ignoreTrailingSlash: true, maxParamLength: 1000, querystringParser: () => noQuery })
-}
+/** The templates of one service. */
+export class ServicePaths<Template extends object> {
+  /** Few, so that comparing their names takes less than a map. */
+  readonly #ofMethods: { readonly method: string; readonly tree: TemplateTree<Template> }[] = []
+  #ofAny: TemplateTree<Template> | undefined
 
-const noQuery = {}
+  /** `url`: the path as the service gets it, with or without a query. */
+  find(method: string, url: string): Template | undefined {
+    for (const one of this.#ofMethods)
+      if (one.method === method) {
+        const found = one.tree.find(url)
+        if (found !== undefined) return found
+      }
+    return this.#ofAny?.find(url)
+  }
+
+  /** False for one of a syntax that is not known: its calls are not distinguished. */
+  add(text: string, create: (path: string) => Template): boolean {
+    const { method, path } = readTemplate(text)!
+    const patterns = patternsOf(path)
+    const template = create(path)
+    const tree = method === undefined ? (this.#ofAny ??= new TemplateTree()) : this.#treeOf(method)
+    try {
+      for (const pattern of patterns) tree.add(pattern, template)
+      return patterns.length > 0
+    } catch {
+      // A parameter has an expression that is none.
+      return false
+    }
+  }
+
+  #treeOf(method: string): TemplateTree<Template> {
+    const known = this.#ofMethods.find((one) => one.method === method)
+    if (known !== undefined) return known.tree
+    const tree = new TemplateTree<Template>()
+    this.#ofMethods.push({ method, tree })
+    return tree
+  }
+}
 
 /** True if paths can match it. */
 export function isTemplate(text: string): boolean {
-  return readTemplate(text) !== undefined && addTo(newMatcher(), text)
+  return readTemplate(text) !== undefined && new ServicePaths().add(text, (path) => ({ path }))
 }
-
-function newMatcher(): Matcher {
-  return { ofMethods: newRouter(), ofAny: newRouter() }
-}
-
-/**
- * False for the same pattern under other names, and for one of another syntax. Its calls are not
- * distinguished.
- */
-function addTo({ ofMethods, ofAny }: Matcher, text: string): boolean {
-  const { method, path } = readTemplate(text)!
-  const template: PathTemplate = { path }
-  const patterns = patternsOf(path)
-  try {
-    for (const pattern of patterns)
-      if (method === undefined) ofAny.on('GET', pattern, noHandler, template)
-      else ofMethods.on(method as HTTPMethod, pattern, noHandler, template)
-    return patterns.length > 0
-  } catch {
-    return false
-  }
-}
-
-function noHandler(): void {}
 
 /** Each doubles the number of patterns. */
 const maxOptional = 3
 
 /**
- * As `find-my-way` writes them: `{id}` of OpenAPI and of contracts is `:id`, `*rest` of Express 5
- * is `*`, and what may be left out (`{/:id}`) makes two patterns.
+ * As the tree has them: `{id}` of OpenAPI and of contracts is `:id`, `*rest` of Express 5 is `*`,
+ * and what may be left out (`{/:id}`, or `/:id?` at the end) makes two patterns.
  */
 function patternsOf(path: string): readonly string[] {
-  const optional = path.match(/\{\/[^{}]*\}/g) ?? []
+  const written = path.replace(/(\/:\w+(?:\([^)]*\))?)\?$/, '{$1}')
+  const optional = written.match(/\{\/[^{}]*\}/g) ?? []
   if (optional.length > maxOptional) return []
-  const patterns = withAndWithout(path, optional).map((one) => one.replace(/\{(\w+)\}/g, ':$1').replace(/\*\w+$/, '*'))
-  if (patterns.some((one) => unnamedParameter.test(one))) return []
-  // `/:a` and `/:b` match the same paths.
-  return [...new Map(patterns.map((one) => [one.replace(/:\w+/g, ':'), one])).values()]
+  const patterns = withAndWithout(written, optional).map((one) =>
+    encoded(one.replace(/\{(\w+)\}/g, ':$1').replace(/\*\w*$/, '*')),
+  )
+  return patterns.some((one) => unknownSyntax.test(one)) ? [] : patterns
 }
 
 function withAndWithout(path: string, optional: readonly string[]): readonly string[] {
@@ -112,5 +103,10 @@ function withAndWithout(path: string, optional: readonly string[]): readonly str
   )
 }
 
-/** A doubled colon is text. */
-const unnamedParameter = /(?<!:):(?![\w:])/
+/** As clients send it. */
+function encoded(pattern: string): string {
+  return pattern.replaceAll(/[\u0080-\uffff]+/g, (text) => encodeURIComponent(text.toWellFormed()))
+}
+
+/** A colon without a name (a doubled one is text), and `*` within a path. */
+const unknownSyntax = /(?<!:):(?![\w:])|\*(?!$)|[^/]\*$/

@@ -1,7 +1,6 @@
 import { noLoads, SharedLoads, type Loads } from '../../mesh/routing/balance/loads.ts'
-import { Meter } from '../../mesh/meter.ts'
+import { countedPaths, Meter } from '../../mesh/meter.ts'
 import { configuredTemplates } from '../../shared/path-templates/known-templates.ts'
-import { PathTemplates } from '../../shared/path-templates/path-templates.ts'
 import { Tracer } from '../../mesh/tracing/tracer.ts'
 import type { App, Service } from '../../config/app.ts'
 import type { WorkerInit } from '../../shared/control-messages.ts'
@@ -24,7 +23,7 @@ export class Metering {
   readonly row: number
   readonly meter: Meter
   /** By which it counts calls over HTTP. */
-  readonly templates = new PathTemplates()
+  readonly templates = countedPaths()
   readonly loads: Loads
   /** Undefined if the app has no traces. */
   tracer: Tracer | undefined

@@ -1,4 +1,4 @@
-import type { PathTemplates } from '../../shared/path-templates/path-templates.ts'
+import type { CountedPaths } from '../../mesh/meter.ts'
 import type { Outbox } from '../reporting/outbox.ts'
 
 /** Milliseconds: a program adds its routes one after the other. */
@@ -6,12 +6,12 @@ const batchTime = 50
 
 /** Passes the path templates of this worker's services on to all workers, by the supervisor. */
 export class TemplateReports {
-  readonly #templates: PathTemplates
+  readonly #templates: CountedPaths
   readonly #outbox: Outbox
   readonly #waiting = new Map<string, string[]>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(templates: PathTemplates, outbox: Outbox) {
+  constructor(templates: CountedPaths, outbox: Outbox) {
     this.#templates = templates
     this.#outbox = outbox
   }

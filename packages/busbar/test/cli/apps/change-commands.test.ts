@@ -50,6 +50,22 @@ test('reload, scale, move and restart change a running app', async () => {
   assert.equal(await ask((again['addresses'] as { url: string }[])[0]!.url), `two ${app.child.pid}`)
 })
 
+test('restart waits for the run that it is asked for, not for another run of the folder', async () => {
+  using folder = new TestFolder({
+    'busbar.config.json': { gateway: { port: 0 }, services: { web: { path: './web', run: 'thread' } } },
+    'web/index.js': program('one'),
+  })
+  const where = { env: { XDG_RUNTIME_DIR: folder.at('run') }, cwd: folder.path }
+  await using first = new BusbarProcess(['start', '--once'], where)
+  await first.url()
+  await using second = new BusbarProcess(['start', '--once'], where)
+  await second.url()
+  const from = first.events.length
+  const { stdout } = await BusbarProcess.run(['restart', '--json', '--pid', `${first.child.pid}`], where)
+  assert.equal((JSON.parse(stdout) as { pid: number }).pid, first.child.pid)
+  assert.ok(first.events.slice(from).some((event) => Array.isArray(event['addresses'])))
+})
+
 test('an app of one service, which has the working directory, is reloaded from where it was started', async () => {
   using folder = new TestFolder({
     'busbar.config.json': { gateway: { port: 0 }, services: { web: { path: './web', run: 'thread' } } },

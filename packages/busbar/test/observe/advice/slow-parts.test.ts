@@ -109,6 +109,21 @@ test('calls that have waited, or were under way, at the first reading did not co
   assert.equal(elsewhere(full, far({ waiting: 9, calls: 81, over: 41, inFlight: 9, handled: 0 })), 40)
 })
 
+test('what a process has not reported yet, or takes with it, did not come from elsewhere', () => {
+  const far = (calls: number, over: number, startedAt: number | null): AppStatus =>
+    statusOf({
+      services: [{ service: 'far', waiting: 0, calls }] as unknown as AppStatus['services'],
+      workers: [{ worker: 0, kind: 'process', state: 'serving', startedAt }] as unknown as AppStatus['workers'],
+      edges: [edge('web', 'far', over, 100)],
+    })
+  const elsewhere = (before: AppStatus, after: AppStatus): unknown =>
+    findSlowParts(before, after, 5).find(({ kind }) => kind === 'elsewhere')?.figures['calls']
+  assert.equal(elsewhere(far(0, 0, 1), far(100, 81, 1)), undefined)
+  assert.equal(elsewhere(far(0, 0, 1), far(100, 60, 1)), 40)
+  assert.equal(elsewhere(far(0, 0, 1), far(100, 60, 2)), undefined)
+  assert.equal(elsewhere(far(0, 0, 1), far(100, 60, null)), undefined)
+})
+
 test('says nothing of an app without calls', () => {
   const status = statusOf({ edges: [edge('', 'web', 10, 1000)] })
   assert.deepEqual(findSlowParts(status, status, 5), [])

@@ -46,6 +46,15 @@ test('a number that looks like a secret stays a number', () => {
   })
 })
 
+test('a secret is hidden in a field that has JSON, and in names', () => {
+  const quoted = new Redactor({ secrets: ['a"b\\c'], fields: [] })
+  const thrown = { detail: `no such user ${JSON.stringify({ key: 'a"b\\c' })}`, data: [{ 'a"b\\c': null, at: 1 }] }
+  assert.deepEqual(quoted.fields(thrown), {
+    detail: 'no such user {"key":"[redacted]"}',
+    data: [{ '[redacted]': null, at: 1 }],
+  })
+})
+
 test('each line of a key with several lines is hidden', () => {
   const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\n-----END KEY-----\n'
   const pem = new Redactor({ secrets: [key], fields: [] })

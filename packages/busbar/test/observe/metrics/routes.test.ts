@@ -104,15 +104,6 @@ test('a command has the path templates of the config', { timeout: 120_000 }, asy
   await pollUntil(() => counted().join() === expected.join(), counted)
 })
 
-test('a path that is no URL counts by the route of the gateway', { timeout: 120_000 }, async () => {
-  await using app = await TestApp.startLoaded(await placed('thread'))
-  await call(app, 'GET /items/%zz')
-  await pollUntil(
-    () => seen(app).get(' > items GET /items') === 1,
-    () => [...seen(app)],
-  )
-})
-
 /** Express names a route with the first request to it. Other workers learn of it a moment later. */
 async function untilFound(app: TestApp, service: string, template: string): Promise<void> {
   while (!seen(app).has(` > ${service} GET ${template}`)) {

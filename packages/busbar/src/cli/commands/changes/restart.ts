@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarError } from '../../../contract/errors.ts'
 import { isAlive } from '../../../shared/process/process-identity.ts'
 import { restartApp } from '../../../supervisor/admin/operations/changes.ts'
-import { findRun, listRuns, type Run } from '../../admin/find-runs.ts'
+import { findRun, listRuns, otherRuns, type Run } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
 import type { CommandContext } from '../../command.ts'
 
@@ -16,10 +16,13 @@ const startLimit = 120_000
 export async function restart(context: CommandContext): Promise<number> {
   const { operands, terminal } = context
   const began = performance.now()
-  const { admin, status } = await findRun(operands[0], context)
+  const run = await findRun(operands[0], context)
+  const { admin, status } = run
+  const others = await otherRuns(run, terminal.env)
   const { name, root, pid: before } = status.app
   const { startedAt, stopTimeout } = await admin.json(restartApp, {}, { timeout: 30_000 })
-  const isNext = ({ status: { app } }: Run): boolean => app.root === root && app.startedAt > startedAt && app.ready
+  const isNext = ({ status: { app } }: Run): boolean =>
+    app.root === root && !others.has(app.pid) && app.startedAt > startedAt && app.ready
   for (;;) {
     const { runs } = await listRuns(terminal.env)
     const next = runs.find(isNext)

@@ -51,7 +51,7 @@ export function sendProblem(
   const problem = { type: 'about:blank', status, code, detail: message, hint, service, data }
   const extra = { ...problemHeaders(code, data), ...headers }
   if (res.headersSent) return void res.destroy()
-  const text = new Redactor({ secrets, fields: [] }).text(JSON.stringify(problem))
+  const text = JSON.stringify(new Redactor({ secrets, fields: [] }).fields(problem))
   sendText(res, status, 'application/problem+json', text, extra)
 }
 
