@@ -16,7 +16,7 @@ const share = 1 / 4
 const table = new InstanceTable({ rows: 1, services: names.map((name) => ({ name })) })
 const paths = countedPaths()
 for (const one of templates) paths.add(one)
-const meter = new Meter(table.edges(0), paths)
+const meter = new Meter(table.edges(0), undefined, paths)
 const { arms, use } = await startArms({ meter })
 
 /** Microseconds of counting since the sample was chosen. */

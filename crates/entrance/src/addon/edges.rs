@@ -21,6 +21,8 @@ pub struct DirectEdge {
 pub struct DirectOutcome {
     /// 0 without a complete response.
     pub status: u32,
+    /// Of the worker that answered.
+    pub slot: Option<u32>,
     pub count: f64,
     /// Milliseconds of all requests together.
     pub sum: f64,
@@ -42,7 +44,7 @@ impl From<Edge> for DirectEdge {
 }
 
 impl From<Outcome> for DirectOutcome {
-    fn from(Outcome { status, count, sum, buckets }: Outcome) -> Self {
-        Self { status: status.into(), count: count as f64, sum: sum.as_secs_f64() * 1000.0, buckets }
+    fn from(Outcome { status, slot, count, sum, buckets }: Outcome) -> Self {
+        Self { status: status.into(), slot, count: count as f64, sum: sum.as_secs_f64() * 1000.0, buckets }
     }
 }

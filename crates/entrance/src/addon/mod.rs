@@ -156,7 +156,7 @@ impl NativeEntrance {
     /// All that serve now.
     #[napi(catch_unwind)]
     pub fn set_instances(&self, instances: Vec<InstanceOptions>) {
-        let instances: Vec<_> = instances.into_iter().filter_map(InstanceOptions::address).collect();
+        let instances: Vec<_> = instances.into_iter().filter_map(InstanceOptions::instance).collect();
         self.inner.direct.set_instances(&instances);
     }
 

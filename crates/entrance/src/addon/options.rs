@@ -5,7 +5,7 @@ use std::time::Duration;
 use napi_derive::napi;
 
 use crate::direct::routes::Route;
-use crate::direct::settings::{Address, Settings};
+use crate::direct::settings::{Address, Instance, Settings};
 use crate::limits::Limits;
 use crate::worker::area::AREA;
 use crate::worker::record::FORMAT;
@@ -109,15 +109,17 @@ pub struct InstanceOptions {
     pub path: Option<String>,
     pub host: Option<String>,
     pub port: Option<u16>,
+    /// Of its worker.
+    pub slot: Option<u32>,
 }
 
 impl InstanceOptions {
-    pub fn address(self) -> Option<(String, Address)> {
+    pub fn instance(self) -> Option<(String, Instance)> {
         let address = match self {
             Self { path: Some(path), .. } => Address::Private(path),
             Self { host: Some(host), port: Some(port), .. } => Address::Port(host, port),
             Self { .. } => return None,
         };
-        Some((self.service, address))
+        Some((self.service, Instance { address, slot: self.slot }))
     }
 }

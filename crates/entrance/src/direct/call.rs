@@ -66,7 +66,8 @@ pub async fn run(call: Call, mut pieces: UnboundedReceiver<Vec<u8>>) {
     let direct = (directory.find(&request.head, &request.fields, &request.text), directory.settings());
     // The routes may have changed meanwhile.
     let (Some(found), settings) = direct else { return call.refuse_unserved(&request) };
-    let Some((address, _load)) = call.served.target.instance() else { return call.refuse_unserved(&request) };
+    let Some((instance, _load)) = call.served.target.instance() else { return call.refuse_unserved(&request) };
+    let address = &instance.address;
     let forwarded = Forwarded {
         client: call.remote().0,
         is_secure: call.header().flags & flag::SECURE != 0,
@@ -75,21 +76,20 @@ pub async fn run(call: Call, mut pieces: UnboundedReceiver<Vec<u8>>) {
     };
     let text = head::request(&request.head, &request.fields, &request.text, &forwarded);
     let method = request.head.method.of(&request.text);
-    let counted = directory.counts.begin(&call.served.target.service, &found.prefix, method, &address);
-    let attempt =
-        Attempt { call: &call, request: &request, settings: &settings, address: &address, counted: &counted, text };
+    let counted = directory.counts.begin(&call.served.target.service, &found.prefix, method, &instance);
+    let attempt = Attempt { call: &call, request: &request, settings: &settings, address, counted: &counted, text };
     let mut is_lost = false;
     let is_repeatable = request.head.framing == Framing::None && is_idempotent(method);
-    if is_repeatable && let Some(kept) = call.served.pool.take(&address) {
+    if is_repeatable && let Some(kept) = call.served.pool.take(address) {
         match attempt.run(kept, &mut pieces).await {
             // The instance may close a kept connection at any moment (RFC 9112, 9.3.1).
             Outcome::Lost => is_lost = true,
             Outcome::Complete | Outcome::Over => return,
         }
     }
-    let Ok(upstream) = Upstream::open(&address, call.remote().1).await else {
+    let Ok(upstream) = Upstream::open(address, call.remote().1).await else {
         if request.left > 0 {
-            counted.answered(503);
+            counted.refused(503);
             return call.refuse_unserved(&request);
         }
         counted.withdraw();

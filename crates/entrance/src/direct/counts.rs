@@ -1,5 +1,6 @@
 //! Counts the requests that instances get without a worker between, as workers count theirs: by
-//! route, method, transport and status. The supervisor takes what has been counted.
+//! route, method, transport, status, and the slot of the instance's worker. The supervisor takes
+//! what has been counted.
 
 use std::cell::Cell;
 use std::mem::take;
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::settings::Address;
+use super::settings::{Address, Instance};
 
 /// `packages/busbar/src/shared/metrics/latency-buckets.ts` describes them.
 pub const BUCKETS: usize = 101;
@@ -16,7 +17,9 @@ const DOUBLINGS: u32 = 26;
 
 /// As a worker: beyond so many, methods and routes are one edge of a service, and statuses a class.
 const DETAILED_EDGES: usize = 96;
-const DETAILED_OUTCOMES: usize = 192;
+const DETAILED_OUTCOMES: usize = 384;
+/// Beyond so many, slots are not distinguished.
+const SLOT_OUTCOMES: usize = 256;
 const OTHERS: &str = "*";
 
 /// The methods that OpenTelemetry's conventions distinguish.
@@ -38,6 +41,8 @@ pub struct Edge {
 pub struct Outcome {
     /// 0 without a complete response. A class (4 for 4xx) beyond the limit.
     pub status: u16,
+    /// Of the worker that answered. `None`: none, or not distinguished.
+    pub slot: Option<u32>,
     pub count: u64,
     pub sum: Duration,
     pub buckets: Vec<u32>,
@@ -48,13 +53,21 @@ pub struct Counts(Mutex<Vec<Edge>>);
 
 impl Counts {
     /// The request begins.
-    pub fn begin(&self, service: &str, route: &str, method: &[u8], address: &Address) -> Counted<'_> {
+    pub fn begin(&self, service: &str, route: &str, method: &[u8], instance: &Instance) -> Counted<'_> {
         let method = METHODS.into_iter().find(|known| known.as_bytes() == method).unwrap_or("_OTHER");
-        let transport = if matches!(address, Address::Private(_)) { "unix" } else { "tcp" };
+        let transport = if matches!(instance.address, Address::Private(_)) { "unix" } else { "tcp" };
         let mut edges = self.0.lock();
         let edge = find(&mut edges, service, route, method, transport);
         edges[edge].open += 1;
-        Counted { counts: self, edge, began: Instant::now(), status: Cell::new(0), is_withdrawn: Cell::new(false) }
+        let slot = Cell::new(instance.slot);
+        Counted {
+            counts: self,
+            edge,
+            began: Instant::now(),
+            status: Cell::new(0),
+            slot,
+            is_withdrawn: Cell::new(false),
+        }
     }
 
     /// What was counted since the last time.
@@ -94,12 +107,15 @@ impl Edge {
         }
     }
 
-    fn end(&mut self, status: u16, is_detailed: bool, duration: Duration) {
-        let at = |status| self.outcomes.iter().position(|one| one.status == status);
-        let status = if is_detailed || status < 100 || at(status).is_some() { status } else { status / 100 };
-        let at = at(status).unwrap_or_else(|| {
+    /// `known`: how many outcomes all edges have.
+    fn end(&mut self, status: u16, slot: Option<u32>, known: usize, duration: Duration) {
+        let find = |status, slot| self.outcomes.iter().position(|one| (one.status, one.slot) == (status, slot));
+        let slot = if known < SLOT_OUTCOMES || find(status, slot).is_some() { slot } else { None };
+        let is_detailed = known < DETAILED_OUTCOMES || status < 100 || find(status, slot).is_some();
+        let status = if is_detailed { status } else { status / 100 };
+        let at = find(status, slot).unwrap_or_else(|| {
             let buckets = vec![0; BUCKETS];
-            self.outcomes.push(Outcome { status, count: 0, sum: Duration::ZERO, buckets });
+            self.outcomes.push(Outcome { status, slot, count: 0, sum: Duration::ZERO, buckets });
             self.outcomes.len() - 1
         });
         let outcome = &mut self.outcomes[at];
@@ -125,6 +141,8 @@ pub struct Counted<'a> {
     began: Instant,
     /// Of the response, once it has begun; 0 if it is not complete.
     status: Cell<u16>,
+    /// Of the instance that has it.
+    slot: Cell<Option<u32>>,
     is_withdrawn: Cell<bool>,
 }
 
@@ -138,6 +156,12 @@ impl Counted<'_> {
         if self.status.get() < 500 {
             self.status.set(0);
         }
+    }
+
+    /// The entrance answers in place of an instance that has not had the request.
+    pub fn refused(&self, status: u16) {
+        self.status.set(status);
+        self.slot.set(None);
     }
 
     pub fn retried(&self) {
@@ -157,7 +181,7 @@ impl Drop for Counted<'_> {
         let edge = &mut edges[self.edge];
         edge.open -= 1;
         if !self.is_withdrawn.get() {
-            edge.end(self.status.get(), outcomes < DETAILED_OUTCOMES, self.began.elapsed());
+            edge.end(self.status.get(), self.slot.get(), outcomes, self.began.elapsed());
         }
     }
 }
@@ -181,8 +205,12 @@ fn bucket_of(duration: Duration) -> usize {
 mod tests {
     use super::*;
 
-    fn private() -> Address {
-        Address::Private("/a".to_owned())
+    fn private() -> Instance {
+        Instance { address: Address::Private("/a".to_owned()), slot: Some(3) }
+    }
+
+    fn command() -> Instance {
+        Instance { address: Address::Port("h".to_owned(), 1), slot: Some(4) }
     }
 
     fn seen(counts: &Counts) -> Vec<(String, u16, u64)> {
@@ -209,11 +237,38 @@ mod tests {
                 counted.cut();
             }
         }
-        counts.begin("a", "/a", b"BREW", &Address::Port("h".to_owned(), 1)).withdraw();
-        drop(counts.begin("a", "/a", b"BREW", &Address::Port("h".to_owned(), 1)));
+        counts.begin("a", "/a", b"BREW", &command()).withdraw();
+        drop(counts.begin("a", "/a", b"BREW", &command()));
         let edge = "a GET /a unix".to_owned();
         let other = "a _OTHER /a tcp".to_owned();
         assert_eq!(seen(&counts), [(edge.clone(), 0, 1), (edge.clone(), 500, 1), (edge, 204, 1), (other, 0, 1)]);
+    }
+
+    #[test]
+    fn requests_count_for_the_slot_of_their_instance() {
+        let counts = Counts::default();
+        for instance in [private(), command(), private()] {
+            counts.begin("a", "/a", b"GET", &instance).answered(200);
+        }
+        counts.begin("a", "/a", b"GET", &command()).refused(503);
+        let slots =
+            |edge: &Edge| -> Vec<_> { edge.outcomes.iter().map(|one| (one.status, one.slot, one.count)).collect() };
+        let all: Vec<_> = counts.take().iter().flat_map(slots).collect();
+        assert_eq!(all, [(200, Some(3), 2), (200, Some(4), 1), (503, None, 1)]);
+    }
+
+    #[test]
+    fn beyond_the_limit_slots_are_counted_together() {
+        let counts = Counts::default();
+        for slot in 0..1000 {
+            counts.begin("a", "/a", b"GET", &Instance { slot: Some(slot), ..private() }).answered(200);
+        }
+        counts.begin("a", "/a", b"GET", &private()).answered(200);
+        let edges = counts.take();
+        let outcomes = &edges[0].outcomes;
+        assert_eq!(outcomes.len(), SLOT_OUTCOMES + 1);
+        assert_eq!(outcomes.iter().map(|one| one.count).sum::<u64>(), 1001);
+        assert_eq!((outcomes[3].count, outcomes[SLOT_OUTCOMES].slot), (2, None));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use super::counts::Counts;
 use super::routes::{Route, Routes, is_usual_path, usual_host};
-use super::settings::{Address, Settings};
+use super::settings::{Address, Instance, Settings};
 use crate::http1::parser::Head;
 use crate::http1::span::Span;
 use crate::worker::{Form, Worker};
@@ -19,7 +19,7 @@ pub struct Target {
     pub worker: Arc<Worker>,
     pub notify: Arc<Notify>,
     /// With the number of requests that each has.
-    instances: RwLock<Vec<(Address, Arc<AtomicU32>)>>,
+    instances: RwLock<Vec<(Instance, Arc<AtomicU32>)>>,
     turn: AtomicUsize,
 }
 
@@ -42,7 +42,7 @@ impl Target {
 
     /// The one with the fewest requests: one that is stuck gets no more than its share. Equals take
     /// turns.
-    pub fn instance(&self) -> Option<(Address, Load)> {
+    pub fn instance(&self) -> Option<(Instance, Load)> {
         let instances = self.instances.read();
         let turn = self.turn.fetch_add(1, Ordering::Relaxed).checked_rem(instances.len())?;
         let (later, first) = instances.split_at(turn);
@@ -51,20 +51,21 @@ impl Target {
     }
 
     /// Those that stay keep their numbers.
-    fn replace(&self, addresses: impl Iterator<Item = Address>) {
+    fn replace(&self, next: impl Iterator<Item = Instance>) {
         let mut instances = self.instances.write();
         let known = std::mem::take(&mut *instances);
-        let load = |address: &Address| known.iter().find(|(one, _)| one == address).map(|(_, load)| load.clone());
-        *instances = addresses
-            .map(|address| {
-                let load = load(&address).unwrap_or_default();
-                (address, load)
+        let load =
+            |address: &Address| known.iter().find(|(one, _)| one.address == *address).map(|(_, load)| load.clone());
+        *instances = next
+            .map(|instance| {
+                let load = load(&instance.address).unwrap_or_default();
+                (instance, load)
             })
             .collect();
     }
 
     pub fn has(&self, address: &Address) -> bool {
-        self.instances.read().iter().any(|(one, _)| one == address)
+        self.instances.read().iter().any(|(one, _)| one.address == *address)
     }
 }
 
@@ -131,10 +132,10 @@ impl Directory {
     }
 
     /// The instances that serve now. Of a service that is not reached directly, nothing is kept.
-    pub fn set_instances(&self, instances: &[(String, Address)]) {
+    pub fn set_instances(&self, instances: &[(String, Instance)]) {
         let state = self.state.read();
         for (service, target) in &state.targets {
-            let own = instances.iter().filter(|(of, _)| of == service).map(|(_, address)| address.clone());
+            let own = instances.iter().filter(|(of, _)| of == service).map(|(_, instance)| instance.clone());
             target.replace(own);
         }
         self.is_used.store(state.targets.values().any(|target| target.is_served()), Ordering::Release);
@@ -176,18 +177,18 @@ mod tests {
     #[test]
     fn the_instance_with_the_fewest_requests_is_next() {
         let target = Target::new("a");
-        let address = |port| Address::Port("127.0.0.1".to_owned(), port);
+        let instance = |port| Instance { address: Address::Port("127.0.0.1".to_owned(), port), slot: None };
         assert!(target.instance().is_none());
-        target.replace([address(1), address(2)].into_iter());
+        target.replace([instance(1), instance(2)].into_iter());
         let (first, _stuck) = target.instance().unwrap();
         for _ in 0..3 {
             assert_ne!(target.instance().unwrap().0, first);
         }
-        target.replace([first.clone(), address(3)].into_iter());
+        target.replace([first.clone(), instance(3)].into_iter());
         for _ in 0..3 {
-            assert_eq!(target.instance().unwrap().0, address(3));
+            assert_eq!(target.instance().unwrap().0, instance(3));
         }
-        assert!(target.has(&first) && !target.has(&address(9)));
+        assert!(target.has(&first.address) && !target.has(&instance(9).address));
     }
 
     fn directory() -> Directory {
@@ -207,7 +208,8 @@ mod tests {
         let settings =
             Settings { max_head: 16_384, max_body: 10, reserved: vec!["/healthz".to_owned()], ..Settings::default() };
         directory.set(routes, &["a".to_owned(), "b".to_owned()], settings);
-        directory.set_instances(&[("a".to_owned(), Address::Port("127.0.0.1".to_owned(), 1))]);
+        let instance = Instance { address: Address::Port("127.0.0.1".to_owned(), 1), slot: None };
+        directory.set_instances(&[("a".to_owned(), instance)]);
         directory
     }
 

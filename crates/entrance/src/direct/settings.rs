@@ -11,6 +11,14 @@ pub enum Address {
     Port(String, u16),
 }
 
+/// One instance of a service that is reached directly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instance {
+    pub address: Address,
+    /// Of its worker, for the counts.
+    pub slot: Option<u32>,
+}
+
 /// What the gateway's config says about direct requests.
 #[derive(Debug, Default)]
 pub struct Settings {

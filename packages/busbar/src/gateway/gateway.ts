@@ -3,6 +3,7 @@ import { Server as NetServer, type Socket } from 'node:net'
 import { type BusbarError, errorTable } from '../contract/errors.ts'
 import { type ConnectionSink, toConnectionSink } from '../mesh/sockets/connection-sink.ts'
 import type { MeshContext } from '../mesh/mesh-context.ts'
+import { noWorker } from '../shared/metrics/worker-pair.ts'
 import type { ServeRequest } from '../shared/http-carrier.ts'
 import type { StopTimes } from '../shared/stop-times.ts'
 import { Connections } from './connections.ts'
@@ -261,7 +262,8 @@ class HttpGateway implements Gateway {
       handover.request(context, endpoint, context.enter(route.scope))
     } else {
       const onLost = (error: Error): void => this.#failForwarded(context, route.service, error)
-      forward({ mesh: this.#mesh, context, route, endpoint, agent: this.#agent, onLost })
+      const found = (callee: number | undefined): void => void (context.callee = callee)
+      forward({ mesh: this.#mesh, context, route, endpoint, found, agent: this.#agent, onLost })
     }
   }
 
@@ -269,8 +271,10 @@ class HttpGateway implements Gateway {
   #failForwarded(context: RequestContext, service: string, error: Error): void {
     const { req, res, connection, path } = context
     const problem = failureProblem(error, service)
-    if (errorTable[problem.code].status === 503) sendProblem(req, res, problem, path)
-    else connection.failRequest(problem, context)
+    if (errorTable[problem.code].status === 503) {
+      context.callee = noWorker
+      sendProblem(req, res, problem, path)
+    } else connection.failRequest(problem, context)
   }
 
   #rejectTunnel(socket: Socket): void {

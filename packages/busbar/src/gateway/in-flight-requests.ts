@@ -1,5 +1,5 @@
 import { isFailedResponse, type Meter, outcomeOf } from '../mesh/meter.ts'
-import { type LocalEndpoint, transportTo } from '../mesh/routing/endpoint.ts'
+import { answererAt, type LocalEndpoint, transportTo } from '../mesh/routing/endpoint.ts'
 import { bytesBefore, countBytes, traceRequest } from '../mesh/tracing/traced-request.ts'
 import type { Tracer } from '../mesh/tracing/tracer.ts'
 import { takeLost } from '../shared/lost-requests.ts'
@@ -49,6 +49,7 @@ export class InFlightRequests {
 
   routed(context: RequestContext, target: Target): void {
     context.target = target
+    context.callee = answererAt(target.endpoint)
     const { service } = target.route
     const { meter, tracer } = this.#parts
     const transport = transportTo(target.endpoint)
@@ -84,7 +85,7 @@ export class InFlightRequests {
     this.#parts.onCount(-1)
     context.connection.removeRequest(context)
     if (context.call !== undefined) countBytes(context.call, context.req, context.res, context.bytesBefore)
-    context.edge?.end(outcomeOf(context.res), context.began)
+    context.edge?.end(outcomeOf(context.res), context.began, context.callee)
     context.handedTo?.count?.countEnd(isFailedResponse(context.res))
     context.handedTo?.answered?.(context.req)
     context.timer?.end()

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CallCounter } from '../contract/host/typed-host.ts'
 import type { Endpoint, LocalEndpoint } from '../mesh/routing/endpoint.ts'
 import type { CountedEdge } from '../mesh/meter.ts'
+import { noWorker } from '../shared/metrics/worker-pair.ts'
 import { runInScope, type Scope } from '../mesh/scope.ts'
 import { emitInContext } from '../mesh/tracing/traced-request.ts'
 import type { TracedCall } from '../mesh/tracing/traced-call.ts'
@@ -44,6 +45,8 @@ export class RequestContext {
   path: string
   /** Undefined until the request is routed. */
   target: Target | undefined = undefined
+  /** The worker of the instance that has it, as for `end` of an edge. */
+  callee: number | undefined = noWorker
   /** The instance that was given the gateway's own request, which the gateway has to count. */
   handedTo: LocalEndpoint | undefined = undefined
   /** Set only for the sampled requests whose time in the instance is measured. */

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { noWorker } from '../shared/metrics/worker-pair.ts'
 import { noStatus } from '../shared/metrics/edge-table.ts'
 import { isFailedSpan } from '../shared/traces/span.ts'
 import type { CallCounter } from '../contract/host/typed-host.ts'
 import type { Meter } from '../mesh/meter.ts'
-import { transportTo } from '../mesh/routing/endpoint.ts'
+import { answererAt, transportTo } from '../mesh/routing/endpoint.ts'
 import { onUpgradeAnswer } from '../mesh/sockets/upgrade-answer.ts'
 import { runInScope, type Scope } from '../mesh/scope.ts'
 import { emitInContext, traceRequest } from '../mesh/tracing/traced-request.ts'
@@ -21,7 +22,7 @@ export interface UpgradeCallParts {
 /** An upgrade counts for its route when its service begins to answer, with the status of that. */
 export class UpgradeCall {
   readonly #trace: TracedCall | undefined
-  readonly #ended: (status: number) => void
+  readonly #ended: (status: number, callee?: number) => void
   #isOver = false
 
   /** `count`: of a service in this thread that is given the connection itself. */
@@ -40,8 +41,8 @@ export class UpgradeCall {
     const counted = this.#trace ?? edge
     const began = counted?.begin()
     const timer = count?.countStart()
-    this.#ended = (status) => {
-      counted?.end(status, began)
+    this.#ended = (status, callee = answererAt(endpoint)) => {
+      counted?.end(status, began, callee)
       count?.countEnd(isFailedSpan({ status }))
       timer?.end()
     }
@@ -68,12 +69,13 @@ export class UpgradeCall {
 
   /** The gateway answers in place of the service. `status`: as for a request. */
   failed(status: number = noStatus): void {
-    this.#end(status)
+    // No instance has had the upgrade for which the gateway has a status.
+    this.#end(status, status === noStatus ? undefined : noWorker)
   }
 
-  #end(status: number): void {
+  #end(status: number, callee?: number): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#ended(status)
+    this.#ended(status, callee)
   }
 }

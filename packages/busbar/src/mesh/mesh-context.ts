@@ -77,4 +77,6 @@ export interface ConnectionOrigin {
   readonly hops: number
   /** The instance, if it has been chosen already. */
   readonly to?: Endpoint | undefined
+  /** Called with the instance to which the connection goes. */
+  readonly found?: ((endpoint: Endpoint) => void) | undefined
 }

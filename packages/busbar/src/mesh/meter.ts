@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http'
 // The global of the same name is an accessor, which takes a sixth of the time of a reading.
 import { performance } from 'node:perf_hooks'
 import type { CallEdge } from '../contract/call/call-edge.ts'
-import type { EdgeCells } from '../shared/metrics/edge-cells.ts'
+import { type EdgeCells } from '../shared/metrics/edge-cells.ts'
+import { noWorker, pairOf, workerOf } from '../shared/metrics/worker-pair.ts'
 import { type EdgeKey, type EdgeTable, noStatus, outside, type Transport } from '../shared/metrics/edge-table.ts'
 import { Sampler } from '../shared/metrics/sampler.ts'
 import { stripPrefix } from '../shared/strip-prefix.ts'
@@ -24,13 +25,16 @@ export function countedPaths(): CountedPaths {
 
 /** Counts the calls of this worker, and measures how long they take. */
 export class Meter extends Sampler {
+  /** This worker, as `worker-pair.ts` numbers it. */
+  readonly worker: number
   readonly #table: EdgeTable
   readonly #paths: CountedPaths
   readonly #callees = new Map<string, Callee>()
 
-  /** `paths`: of this meter alone. */
-  constructor(table: EdgeTable, paths = countedPaths()) {
+  /** `slot`: that of this worker. `paths`: of this meter alone. */
+  constructor(table: EdgeTable, slot?: number, paths = countedPaths()) {
     super()
+    this.worker = workerOf(slot)
     this.#table = table
     this.#paths = paths
   }
@@ -64,6 +68,11 @@ export class Meter extends Sampler {
       if (one.method === method && one.caller === caller && one.transport === 'local' && one.prefix === '')
         return one.edge
     return this.#edgeOf(callee, route, { caller, method, transport: 'local', prefix: '' })
+  }
+
+  /** The template by which a call that is counted elsewhere has its route. */
+  templateOf(service: string, method: string, url: string): string | undefined {
+    return this.#paths.of(service).find(method, url)?.path
   }
 
   #calleeOf(service: string): Callee {
@@ -101,7 +110,7 @@ export class Meter extends Sampler {
   }
 
   #add(key: EdgeKey, spans: SpanKind): Edge {
-    return new Edge(this, this.#table.add(key), spans)
+    return new Edge(this, this.#table.add(key), { spans, route: key.route, worker: this.worker })
   }
 }
 
@@ -164,20 +173,38 @@ const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', '
 export interface CountedEdge extends CallEdge {
   /** No instance has taken the call that began: the caller gets a refused connection. */
   withdraw(): void
+  /** The route by which it counts. */
+  readonly route?: string
+  /** With the same arguments, the workers for which `end` counts. */
+  workers?(callee?: number, caller?: number): number
+}
+
+interface EdgeParts {
+  readonly spans: SpanKind
+  readonly route: string
+  /** This one. */
+  readonly worker: number
 }
 
 /** Counts the calls of one caller to one method or route of a service. */
 export class Edge implements CountedEdge {
   /** Of its calls, if they are traced: one object for all of them. */
   readonly spans: SpanKind
+  readonly route: string
   readonly #sampler: Sampler
   readonly #cells: EdgeCells
+  /** Of most calls: this one. Who is outside has no worker. */
+  readonly #caller: number
+  readonly #callee: number
   #isMeasured = false
 
-  constructor(sampler: Sampler, cells: EdgeCells, spans: SpanKind) {
+  constructor(sampler: Sampler, cells: EdgeCells, { spans, route, worker }: EdgeParts) {
     this.spans = spans
+    this.route = route
     this.#sampler = sampler
     this.#cells = cells
+    this.#caller = spans.caller === undefined ? noWorker : worker
+    this.#callee = worker
   }
 
   begin(): number | undefined {
@@ -188,8 +215,12 @@ export class Edge implements CountedEdge {
     return performance.now()
   }
 
-  end(status: number, began: number | undefined): void {
-    this.#cells.end(status, began === undefined ? undefined : performance.now() - began)
+  end(status: number, began: number | undefined, callee = this.#callee, caller = this.#caller): void {
+    this.#cells.end(status, began === undefined ? undefined : performance.now() - began, pairOf(caller, callee))
+  }
+
+  workers(callee = this.#callee, caller = this.#caller): number {
+    return pairOf(caller, callee)
   }
 
   retried(): void {

@@ -106,11 +106,11 @@ export class Peers {
   ): void {
     const peer = this.#peers.get(worker)
     if (peer?.presence.is !== 'here') return
-    const { row, setup } = peer.spec
+    const { slot, row, setup } = peer.spec
     const state: EndpointState = unhealthy === true ? 'unhealthy' : 'serving'
     const { connections } = peer
     const slowStart = spec === undefined ? undefined : new SlowStart(spec)
-    const instance = { service, index, state, typed, slowStart }
+    const instance = { service, slot, index, state, typed, slowStart }
     if (setup.kind === 'tcp')
       this.#add(peer, { at: 'tcp', ...instance, host: setup.host, port: setup.port, connections })
     else this.#add(peer, linkedEndpoint({ ...instance, worker, row, path, topics }, peer.link!, setup))

@@ -276,4 +276,13 @@ export interface OutcomeStats {
   readonly sum: number
   /** As those of {@link CallStats}. */
   readonly buckets: CallStats['buckets']
+  /** The same calls by the workers that made and answered them. */
+  readonly workers: readonly WorkerOutcomeStats[]
+}
+
+export interface WorkerOutcomeStats extends Pick<OutcomeStats, 'count' | 'timed' | 'sum' | 'buckets'> {
+  /** The index of the slot. Null for calls from outside, and if it is unknown. */
+  readonly caller: number | null
+  /** Null if no worker of this app has answered, or it is unknown. */
+  readonly callee: number | null
 }

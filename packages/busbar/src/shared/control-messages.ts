@@ -20,10 +20,7 @@ import type { SlowStartSpec } from './slow-start.ts'
 
 export type { ListenerSpec, TlsMaterial }
 
-/**
- * What a worker starts with: in the {@link ThreadData} of a thread, or the first message to a
- * process.
- */
+/** What a worker starts with: in a thread's {@link ThreadData}, or a process's first message. */
 export type WorkerInit = ThreadInit | ProcessInit
 
 interface CommonInit {
@@ -125,6 +122,7 @@ export interface InstanceSpec {
 export interface PeerSpec {
   /** As in its {@link WorkerInit}; a command has a number, too. */
   readonly worker: number
+  readonly slot?: number | undefined
   /** Its name in messages: people know its slot, not its number. */
   readonly label: string
   /** The services that are ready now; later ones follow with `serves`. */

@@ -88,6 +88,8 @@ export interface DirectInstance {
   readonly path?: string
   readonly host?: string
   readonly port?: number
+  /** Of its worker. */
+  readonly slot?: number | undefined
 }
 
 /** Requests that instances got without a worker between: what was counted since the last time. */
@@ -107,6 +109,8 @@ export interface DirectEdge {
 export interface DirectOutcome {
   /** As in `metrics/edge-table.ts`. */
   readonly status: number
+  /** Of the worker that answered. Undefined: none, or not distinguished beyond the limit. */
+  readonly slot?: number | undefined
   readonly count: number
   /** Milliseconds of all requests together. */
   readonly sum: number

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { InstanceTable, type InstancesShape } from '../../src/shared/metrics/instance-table.ts'
 import { type EdgeKey, type EdgeTable, others, otherMethods, outside } from '../../src/shared/metrics/edge-table.ts'
+import { calleeOf, callerOf, noWorker, pairOf, workerOf } from '../../src/shared/metrics/worker-pair.ts'
 import { bucketOf } from '../../src/shared/metrics/latency-buckets.ts'
 
 const fromWeb: EdgeKey = {
@@ -91,7 +92,7 @@ test('no call is lost beyond the limits: methods, then edges and statuses are co
         }
       }
   const seen = read(edges)
-  assert.ok(edges.edges <= 128 && edges.outcomes <= 256)
+  assert.ok(edges.edges <= 128 && edges.outcomes <= 512)
   const keys = Array.from({ length: edges.edges }, (_, at) => edges.keyOf(at))
   assert.ok(keys.some(({ callee, method }) => callee !== others && method === otherMethods))
   assert.ok(seen.some(({ callee }) => callee === others))
@@ -100,6 +101,32 @@ test('no call is lost beyond the limits: methods, then edges and statuses are co
   assert.equal(sumOf(seen), calls)
   // Of each six calls, two failed.
   assert.equal(sumOf(seen.filter(({ status }) => status === 5 || status >= 500)), calls / 3)
+})
+
+test('beyond the limit, workers are counted together, and statuses are still told apart', () => {
+  const edges = new InstanceTable(shape).edges(0)
+  const edge = edges.add(fromWeb)
+  for (let callee = 1; callee <= 400; callee++)
+    for (const status of [200, 500]) {
+      edge.begin()
+      edge.end(status, 1, pairOf(7, callee))
+    }
+  for (const callee of [1, 400]) edge.end(404, 1, pairOf(7, callee))
+  const all = Array.from({ length: edges.outcomes }, (_, at) => edges.outcomeOf(at))
+  const countOf = (status: number, some = all): number =>
+    some.filter((one) => one.status === status).reduce((sum, { count }) => sum + count, 0)
+  assert.deepEqual([countOf(200), countOf(500), countOf(404)], [400, 400, 2])
+  assert.equal(edges.outcomes, 256 + 3)
+  const together = all.filter(({ pair }) => pair === noWorker)
+  assert.deepEqual([countOf(200, together), countOf(500, together), countOf(404, together)], [272, 272, 2])
+  const [first] = all
+  assert.deepEqual([callerOf(first!.pair), calleeOf(first!.pair)], [7, 1])
+})
+
+test('slots beyond those that fit into a pair have no number', () => {
+  assert.deepEqual([workerOf(undefined), workerOf(0), workerOf(1022), workerOf(1023)], [noWorker, 1, 1023, noWorker])
+  const pair = pairOf(workerOf(1022), workerOf(5))
+  assert.deepEqual([callerOf(pair), calleeOf(pair)], [1023, 6])
 })
 
 test('a service of another app keeps its name', () => {

@@ -1,5 +1,5 @@
 import type { Trace } from '../../contract/context.ts'
-import type { Endpoint, LocalEndpoint, RemoteEndpoint } from '../../mesh/routing/endpoint.ts'
+import { answererAt, type Endpoint, type LocalEndpoint, type RemoteEndpoint } from '../../mesh/routing/endpoint.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../mesh/http/exchange.ts'
 import type { CountedEdge } from '../../mesh/meter.ts'
 import type { Scope } from '../../mesh/scope.ts'
@@ -83,7 +83,9 @@ function openRetrying(
     open: (retrying) => new LinkExchange(endpoint, request, contentLength, scope, retrying),
     openElsewhere(retrying) {
       const next = elsewhere(endpoint)
-      return next && tryOpenExchange(next, request, scope, retrying)
+      const exchange = next && tryOpenExchange(next, request, scope, retrying)
+      if (exchange !== undefined) handler.onRetry?.(answererAt(next!))
+      return exchange
     },
   })
 }

@@ -17,10 +17,10 @@ export function acceptConnections(mesh: MeshContext): CallHandler {
       channel.fail(new BusbarError('SERVICE_UNAVAILABLE', { message, service }).toRecord(), true)
       return {}
     }
-    const [callerPort, port, transport = 'thread'] = payload
+    const [callerPort, port, transport = 'thread', worker] = payload
     const { call } = channel
     const [local, remote] = [loopback(port), loopback(callerPort)]
-    const end = openServerEnd(endpoint, { local, remote, hops, caller, call, transport })
+    const end = openServerEnd(endpoint, { local, remote, hops, caller, worker, call, transport })
     const linkEnd = new LinkEnd(end, channel, () => channel.fail(closedBy.callee))
     channel.reply(null, false)
     end.joinTo(linkEnd)
@@ -30,6 +30,7 @@ export function acceptConnections(mesh: MeshContext): CallHandler {
 
 function isConnectionValue(value: unknown): value is ConnectionValue {
   if (!Array.isArray(value)) return false
-  const [callerPort, port, transport] = value as unknown[]
-  return Number.isInteger(callerPort) && Number.isInteger(port) && (transport === undefined || isTransport(transport))
+  const [callerPort, port, transport, worker = 0] = value as unknown[]
+  const numbers = [callerPort, port, worker]
+  return numbers.every((one) => Number.isInteger(one)) && (transport === undefined || isTransport(transport))
 }

@@ -4,6 +4,7 @@ import type { Link } from '../../mesh/links/link.ts'
 import type { Endpoint, RemoteEndpoint } from '../../mesh/routing/endpoint.ts'
 import type { MeshContext, ConnectionOrigin } from '../../mesh/mesh-context.ts'
 import { connectionRefused, acceptsCalls } from '../../mesh/routing/unreachable.ts'
+import { noWorker } from '../../shared/metrics/worker-pair.ts'
 import { RequestCounter } from '../../mesh/sockets/request-counter.ts'
 import { systemError } from '../../mesh/sockets/system-error.ts'
 import { loopback, takePort } from '../../mesh/sockets/tcp-address.ts'
@@ -50,12 +51,16 @@ function establish(attempt: Attempt): void {
   if (end.socket.destroyed) return
   // Not earlier: an instance found a turn ago may be gone.
   const endpoint = to ?? mesh.router.find(service)
+  if (endpoint !== undefined) origin.found?.(endpoint)
   if (endpoint?.at === 'link' && endpoint.host !== undefined && mesh.exchanges !== undefined)
     connectToHost(attempt, endpoint.link)
   else if (endpoint?.at === 'link') connectOverLink(attempt, endpoint)
   else if (endpoint?.at === 'here' && acceptsCalls(endpoint)) {
     const ends = { local: end.remote, remote: end.local }
-    ConnectionEnd.join(end, openServerEnd(endpoint, { ...ends, hops, caller, transport: 'local' }))
+    ConnectionEnd.join(
+      end,
+      openServerEnd(endpoint, { ...ends, hops, caller, worker: mesh.meter?.worker, transport: 'local' }),
+    )
     end.socket.connected()
   } else refuse(attempt)
 }
@@ -81,6 +86,7 @@ function connectOverLink(attempt: Attempt, endpoint: RemoteEndpoint): OppositeEn
   const { mesh, end, enter, origin } = attempt
   return openOverLink(endpoint, end, {
     ...origin,
+    worker: mesh.meter?.worker ?? noWorker,
     counter: RequestCounter.for(mesh, endpoint, origin.caller),
     onConnected: () => {
       if (end.socket.connecting) enter(() => end.socket.connected())

@@ -2,19 +2,22 @@ import type { ErrorRecord } from '../../contract/errors.ts'
 import { type RemoteEndpoint, transportTo } from '../../mesh/routing/endpoint.ts'
 import { type CallHead, type ChannelHandler, closedBy } from '../../mesh/links/link.ts'
 import type { RequestCounter } from '../../mesh/sockets/request-counter.ts'
+import { noWorker } from '../../shared/metrics/worker-pair.ts'
 import type { Transport } from '../../shared/metrics/edge-table.ts'
 import type { ConnectionEnd } from './connection-end.ts'
 import { LinkEnd } from './link-end.ts'
 
 /**
- * The first value of a connection's call: the caller's port, for logs, the requested port, and the
- * transport, for metrics.
+ * The first value of a connection's call: the caller's port, for logs, the requested port, and for
+ * metrics the transport and the caller's worker, if it is one of this app.
  */
-export type ConnectionValue = readonly [callerPort: number, port: number, transport?: Transport]
+export type ConnectionValue = readonly [callerPort: number, port: number, transport?: Transport, worker?: number]
 
 export interface LinkEndOptions {
   readonly hops: number
   readonly caller: string | undefined
+  /** This one. */
+  readonly worker: number
   /** Set if the other host does not count the requests. */
   readonly counter: RequestCounter | undefined
   readonly onConnected: () => void
@@ -32,8 +35,8 @@ export interface LinkEndOptions {
  * established is sent at once.
  */
 export function openOverLink(endpoint: RemoteEndpoint, end: ConnectionEnd, options: LinkEndOptions): LinkEnd {
-  const { service, link } = endpoint
-  const { hops, caller, counter } = options
+  const { service, link, host } = endpoint
+  const { hops, caller, worker, counter } = options
   const head: CallHead = {
     service,
     kind: 'bytes',
@@ -44,7 +47,12 @@ export function openOverLink(endpoint: RemoteEndpoint, end: ConnectionEnd, optio
     trace: undefined,
     metadata: undefined,
   }
-  const value: ConnectionValue = [end.local.port, end.remote.port, transportTo(endpoint)]
+  const value: ConnectionValue = [
+    end.local.port,
+    end.remote.port,
+    transportTo(endpoint),
+    host === undefined ? worker : noWorker,
+  ]
   let linkEnd: LinkEnd | undefined
   let isConnected = false
   const handler: ChannelHandler = {

@@ -17,6 +17,8 @@ export interface Incoming {
   readonly hops: number
   /** The calling service. Undefined if unknown, or if the caller measures its latencies itself. */
   readonly caller: string | undefined
+  /** Its worker, as an edge counts it. Undefined if unknown. */
+  readonly worker?: number | undefined
   /** The id of the call, if the caller is in another worker. */
   readonly call?: CallId
   readonly transport: Transport
@@ -28,7 +30,7 @@ export interface Incoming {
  * from closing that waits for its connections to become idle.
  */
 export function openServerEnd(endpoint: LocalEndpoint, incoming: Incoming): ConnectionEnd {
-  const { local, remote, hops, caller, call, transport } = incoming
+  const { local, remote, hops, caller, worker, call, transport } = incoming
   const { server, listener, service } = endpoint
   const { highWaterMark: mark } = server as { highWaterMark?: number }
   const options = { allowHalfOpen: true, readableHighWaterMark: mark, writableHighWaterMark: mark }
@@ -43,7 +45,7 @@ export function openServerEnd(endpoint: LocalEndpoint, incoming: Incoming): Conn
       socket.read(0)
       const isGone = (): boolean => end.isOppositeGone
       const ports = { callerPort: remote.port, port: local.port }
-      listener!.acceptFromMesh(socket, { hops, caller, call, transport, isGone, ...ports })
+      listener!.acceptFromMesh(socket, { hops, caller, worker, call, transport, isGone, ...ports })
       if (serverSockets.hasSubscribers && !socket.destroyed) serverSockets.publish({ socket })
     },
   })

@@ -8,8 +8,11 @@ export interface CallEdge {
   waited?(milliseconds: number): void
   /** The call is sent again: its instance was lost, or has not accepted it. */
   retried(): void
-  /** `status`: of HTTP. */
-  end(status: number, began: number | undefined): void
+  /**
+   * `status`: of HTTP. `callee` and `caller`: the workers that answered and that called, as
+   * `shared/metrics/worker-pair.ts` numbers them. Default: this one.
+   */
+  end(status: number, began: number | undefined, callee?: number, caller?: number): void
 }
 
 /** The status of a call that has succeeded. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestOptions } from 'node:http'
-import type { Endpoint, RemoteEndpoint } from '../../mesh/routing/endpoint.ts'
+import { answererAt, type Endpoint, type RemoteEndpoint } from '../../mesh/routing/endpoint.ts'
 import {
   maxForwardedHead,
   type Exchange,
@@ -27,14 +27,14 @@ export interface ForwardOptions extends ConnectionParts {
  * carries the request exactly, else HTTP text.
  */
 export function forward(options: ForwardOptions): void {
-  const { context, route, endpoint, onLost } = options
+  const { context, route, endpoint, found, onLost } = options
   const { req, res } = context
   const request = toExchangeRequest(req, endpoint)
   const resend = (failed: Exchange): Exchange | undefined =>
     wasReused(failed) && canResend(request) ? openText(options, request, response, connectAnew(options)) : undefined
   const mayClose = endpoint.at !== 'tcp'
   const { edge } = context
-  const response = new ForwardedResponse({ service: route.service, req, res, mayClose, onLost, edge, resend })
+  const response = new ForwardedResponse({ service: route.service, req, res, mayClose, onLost, edge, found, resend })
   const exchange = open(options, request, response)
   response.exchange = exchange
   if (request.streamed) sendBody(req, exchange)
@@ -107,7 +107,9 @@ function openRetrying(
     open: (handler) => openTo(endpoint, handler),
     openElsewhere(handler) {
       const next = mesh.router.find(route.service, { not: endpoint })
-      return next && openTo(next, handler)
+      const exchange = next && openTo(next, handler)
+      if (exchange !== undefined) response.onRetry(answererAt(next!))
+      return exchange
     },
   })
 }

@@ -11,6 +11,7 @@ import type { CallEdge } from '../../contract/call/call-edge.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../../mesh/http/exchange.ts'
 import { TurnBatch } from '../../mesh/batch.ts'
+import { noWorker } from '../../shared/metrics/worker-pair.ts'
 import { closes, endToEndHeaders } from './hop-by-hop.ts'
 
 export interface ForwardedResponseParts {
@@ -23,6 +24,8 @@ export interface ForwardedResponseParts {
   readonly onLost: (error: Error) => void
   /** Counts the call. */
   readonly edge: CallEdge | undefined
+  /** Another instance has the request than before: its worker, as for `end` of an edge. */
+  readonly found: (callee: number | undefined) => void
   /** Sends the request again after `failed`. Returns undefined if that is not safe. */
   readonly resend?: (failed: Exchange) => Exchange | undefined
 }
@@ -124,8 +127,13 @@ export class ForwardedResponse implements ExchangeHandler {
     this.#parts.edge?.waited?.(milliseconds)
   }
 
-  onRetry(): void {
+  onRetry(callee: number | undefined): void {
     this.#parts.edge?.retried()
+    this.#parts.found(callee)
+  }
+
+  onRefused(): void {
+    this.#parts.found(noWorker)
   }
 
   onError(error: Error): void {
@@ -134,7 +142,7 @@ export class ForwardedResponse implements ExchangeHandler {
     if (res.headersSent) return this.#truncate()
     const next = resend?.(this.exchange!)
     if (next === undefined) return this.#fail(this.#firstError ?? error)
-    this.onRetry()
+    this.#parts.edge?.retried()
     this.exchange = next
     this.#firstError = error
   }

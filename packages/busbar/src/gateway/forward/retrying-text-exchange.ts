@@ -11,7 +11,7 @@ export interface RetryingTextParts {
   readonly request: ExchangeRequest
   readonly handler: ExchangeHandler
   readonly open: (handler: ExchangeHandler) => Exchange
-  /** Opens the request on another instance. Undefined if there is none. */
+  /** Opens the request on another instance, and tells the caller. Undefined if there is none. */
   readonly openElsewhere: (handler: ExchangeHandler) => Exchange | undefined
 }
 
@@ -95,7 +95,6 @@ export class RetryingTextExchange implements Exchange, ExchangeHandler {
     if (next === undefined)
       return handler.onError(restoreError(withRetryOutcome(lost, mayRetry ? 'no-instance' : 'unsafe')))
     this.#exchange = next
-    handler.onRetry?.()
   }
 }
 

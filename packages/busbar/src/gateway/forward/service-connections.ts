@@ -1,6 +1,6 @@
 import { Agent, type ClientRequestArgs, type RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Endpoint } from '../../mesh/routing/endpoint.ts'
+import { answererAt, type Endpoint } from '../../mesh/routing/endpoint.ts'
 import type { ExchangeRequest } from '../../mesh/http/exchange.ts'
 import type { MeshContext } from '../../mesh/mesh-context.ts'
 import { openConnection as openMeshConnection } from '../../mesh/sockets/connect.ts'
@@ -39,6 +39,8 @@ export interface ConnectionParts {
   readonly route: GatewayRoute
   /** For system sockets only: connections in memory cost nothing to open. */
   readonly agent: KeepAliveAgent
+  /** Called with the worker to which a new connection goes, as for `end` of an edge. */
+  readonly found: (callee: number | undefined) => void
 }
 
 /** Methods that change nothing (RFC 9110, 9.2.1). */
@@ -66,13 +68,19 @@ export function keepAliveConnection(
 }
 
 /** Without an agent: it would keep the connection, and open it in its own way. */
-export function newConnection({ mesh, route }: ConnectionParts, to?: Endpoint): RequestOptions {
-  return { createConnection: () => openConnection(mesh, route, to) }
+export function newConnection({ mesh, route, found }: ConnectionParts, to?: Endpoint): RequestOptions {
+  return { createConnection: () => openConnection(mesh, route, to, found) }
 }
 
 /** `to`: an instance that was selected already. */
-export function openConnection(mesh: MeshContext, { service, scope }: GatewayRoute, to?: Endpoint): Socket {
-  const origin = { hops: scope.hops, caller: undefined, to }
+export function openConnection(
+  mesh: MeshContext,
+  { service, scope }: GatewayRoute,
+  to?: Endpoint,
+  found?: (callee: number | undefined) => void,
+): Socket {
+  const opens = (endpoint: Endpoint): void => found?.(answererAt(endpoint))
+  const origin = { hops: scope.hops, caller: undefined, to, found: opens }
   // Node's client listens for errors only while it uses the connection. A later error concerns
   // no request.
   return openMeshConnection(mesh, service, 80, { allowHalfOpen: true }, origin).on('error', () => {})

@@ -49,7 +49,7 @@ interface ArrivedCall {
  * answer.
  */
 function openExchange(
-  { exchanges, tracer }: MeshContext,
+  { exchanges, meter, tracer }: MeshContext,
   endpoint: LocalEndpoint,
   { head: { service, hops, method, caller }, request, waited }: ArrivedCall,
   sender: ExchangeHandler,
@@ -57,7 +57,8 @@ function openExchange(
   const from = tracer && readTrace(request.rawHeaders)
   if (tracer === undefined || from === undefined) return exchanges?.open(endpoint, request, { service, hops }, sender)
   const { path, body } = request
-  const kind = { part: 'answer', caller, service, protocol: 'http', method, transport: undefined } as const
+  const route = meter?.templateOf(service, method, path)
+  const kind = { part: 'answer', caller, service, protocol: 'http', method, route, transport: undefined } as const
   const call = tracer.call(kind, path, from)
   call.arrivedBefore(waited)
   const handler = new MeasuredExchange(sender, call, true)

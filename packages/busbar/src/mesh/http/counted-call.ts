@@ -1,5 +1,7 @@
+import { noWorker } from '../../shared/metrics/worker-pair.ts'
 import { noStatus } from '../../shared/metrics/edge-table.ts'
 import type { CountedEdge } from '../meter.ts'
+import { answererAt, type Endpoint } from '../routing/endpoint.ts'
 import type { ExchangeHandler } from './exchange.ts'
 import { ForwardingExchange } from './forwarding-exchange.ts'
 
@@ -8,10 +10,13 @@ export class CountedCall extends ForwardingExchange {
   readonly #edge: CountedEdge
   readonly #began: number | undefined
   #isAborted = false
+  /** The worker of the instance that has the request, as for `end` of an edge. */
+  #callee: number | undefined
 
-  constructor(handler: ExchangeHandler, edge: CountedEdge) {
+  constructor(handler: ExchangeHandler, edge: CountedEdge, endpoint: Endpoint) {
     super(handler)
     this.#edge = edge
+    this.#callee = answererAt(endpoint)
     this.#began = edge.begin()
   }
 
@@ -29,24 +34,34 @@ export class CountedCall extends ForwardingExchange {
     this.#edge.waited?.(milliseconds)
   }
 
-  onRetry(): void {
+  onRetry(callee: number | undefined): void {
     this.#edge.retried()
+    this.#callee = callee
+  }
+
+  onRefused(): void {
+    this.#callee = noWorker
   }
 
   override onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
-    endCall(this.#edge, this.#began, this.status, undefined, false)
+    this.#count(undefined, false)
     super.onEnd(trailers)
   }
 
   override onError(error: Error): void {
-    endCall(this.#edge, this.#began, this.status, error, this.#isAborted)
+    this.#count(error, this.#isAborted)
     super.onError(error)
+  }
+
+  #count(failure: Error | undefined, isAborted: boolean): void {
+    endCall(this.#edge, this.#began, this.status, failure, isAborted, this.#callee)
   }
 }
 
 /**
  * Counts how a call has ended: `began`: what `edge.begin()` returned. `status`: of the response,
  * once it has begun. `failure`: why it is not complete. The caller itself may have aborted it.
+ * `callee`: as for `edge.end`.
  */
 export function endCall(
   edge: CountedEdge,
@@ -54,12 +69,13 @@ export function endCall(
   status: number,
   failure: NodeJS.ErrnoException | undefined,
   isAborted: boolean,
+  callee?: number,
 ): void {
   // A connection would have been refused, so the callee would not have counted the call.
   if (status === noStatus && notTaken.has(failure?.code ?? '')) return edge.withdraw()
   // A response that the caller aborted counts by its status.
   const counts = failure === undefined || isAborted || status >= 500
-  edge.end(counts ? status : noStatus, began)
+  edge.end(counts ? status : noStatus, began, callee)
 }
 
 /** No instance has taken the call. */

@@ -57,8 +57,13 @@ export interface ExchangeHandler {
   onDrain?(): void
   /** The request has waited for a limit of its service. It is sent now, or has failed. */
   onWaited?(milliseconds: number): void
-  /** The request is sent again. Only before the head. */
-  onRetry?(): void
+  /**
+   * The request is sent again. Only before the head. `callee`: the worker of the instance that gets
+   * it, as for `end` of an edge.
+   */
+  onRetry?(callee: number | undefined): void
+  /** No instance has had the request: what follows is a response in their place. */
+  onRefused?(): void
 }
 
 export interface Exchange {

@@ -1,3 +1,4 @@
+import { workerOf } from '../../shared/metrics/worker-pair.ts'
 import type { Transport } from '../../shared/metrics/edge-table.ts'
 import type { CommandConnections } from '../sockets/command-connections.ts'
 import type { IncomingMessage, RequestListener, Server as HttpServer } from 'node:http'
@@ -54,6 +55,8 @@ export interface RemoteEndpoint {
   readonly service: string
   /** The worker's number. */
   readonly worker: number
+  /** That of its slot. Undefined if it belongs to another app. */
+  readonly slot?: number | undefined
   /** The address, if it is another app's. */
   readonly host?: string | undefined
   /** Of the link. Default: between threads, or that of the address. */
@@ -103,6 +106,8 @@ export interface Admission {
 export interface TcpEndpoint {
   readonly at: 'tcp'
   readonly service: string
+  /** The number of its slot. */
+  readonly slot?: number | undefined
   /** The position among the service's instances. */
   readonly index: number
   readonly state: EndpointState
@@ -114,6 +119,11 @@ export interface TcpEndpoint {
   readonly connections?: CommandConnections | undefined
   /** Set if it has just started beside others. */
   readonly slowStart?: SlowStart | undefined
+}
+
+/** The worker that answers, as an edge counts it. Undefined: this one. */
+export function answererAt(endpoint: Endpoint): number | undefined {
+  return endpoint.at === 'here' ? undefined : workerOf(endpoint.slot)
 }
 
 /** How a call gets to the instance. */

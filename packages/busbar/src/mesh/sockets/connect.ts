@@ -3,7 +3,7 @@ import type { ConnectionOrigin, MeshContext } from '../mesh-context.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { connectionRefused } from '../routing/unreachable.ts'
 import { currentScope, nextHops } from '../scope.ts'
-import { writePreamble, healthCheckCaller } from './preamble.ts'
+import { type ConnectionPreamble, writePreamble, healthCheckCaller } from './preamble.ts'
 import { countRequests, RequestCounter } from './request-counter.ts'
 import { forgetAddresses, loopback, presentAddresses, takePort } from './tcp-address.ts'
 
@@ -48,6 +48,7 @@ export function connectBySocket(
   const { router } = mesh
   forgetAddresses(client)
   const endpoint = origin.to ?? router.find(service)
+  if (endpoint !== undefined) origin.found?.(endpoint)
   const refused = (): Error => connectionRefused(router, service, port)
   if (endpoint?.at === 'tcp') {
     connect.call(client, { host: endpoint.host, port: endpoint.port })
@@ -56,7 +57,7 @@ export function connectBySocket(
   }
   const path = endpoint?.at === 'here' ? endpoint.listener?.path : endpoint?.path
   if (endpoint === undefined || path === undefined) return refuse(client, port, refused())
-  connectToInstance(client, path, port, origin, refused)
+  connectToInstance(client, path, port, { ...origin, worker: mesh.meter?.worker }, refused)
   count(mesh, endpoint, origin, client)
 }
 
@@ -80,7 +81,7 @@ export function connectToInstance(
   client: Socket,
   path: string,
   port: number,
-  { hops, caller }: ConnectionOrigin,
+  { hops, caller, worker }: Pick<ConnectionPreamble, 'hops' | 'caller' | 'worker'>,
   refused: () => Error,
 ): void {
   const callerPort = takePort()
@@ -90,7 +91,7 @@ export function connectToInstance(
   connect.call(client, { path })
   // Goes before all that the client writes, because Node queues writes of a connecting socket in
   // order.
-  client.write(writePreamble({ hops, caller, callerPort, port }))
+  client.write(writePreamble({ hops, caller, callerPort, port, worker }))
 }
 
 /**

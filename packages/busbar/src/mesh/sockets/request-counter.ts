@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net'
+import { noWorker } from '../../shared/metrics/worker-pair.ts'
 import { noStatus } from '../../shared/metrics/edge-table.ts'
 import { type Body, MessageScan } from '../http/message-scan.ts'
 import type { MeshContext } from '../mesh-context.ts'
 import type { CountedEdge } from '../meter.ts'
-import { type Endpoint, transportTo } from '../routing/endpoint.ts'
+import { answererAt, type Endpoint, transportTo } from '../routing/endpoint.ts'
 import { encodingOf, observeCalls, raiseMaxListeners, type SeenCall } from './observe-calls.ts'
 
 interface CountedRequest {
@@ -23,6 +24,7 @@ interface CountedRequest {
  */
 export class RequestCounter {
   readonly #edgeOf: (method: string, url: string) => CountedEdge
+  readonly #callee: number
   /** The requests without a complete response, in their order. */
   readonly #open: CountedRequest[] = []
   readonly #requests = new MessageScan({ begun: (head) => this.#asked(head), ended() {} })
@@ -33,8 +35,10 @@ export class RequestCounter {
   #hasEnded = false
   #isOver = false
 
-  constructor(edgeOf: (method: string, url: string) => CountedEdge) {
+  /** `callee`: as for `edge.end`. */
+  constructor(edgeOf: (method: string, url: string) => CountedEdge, callee: number = noWorker) {
     this.#edgeOf = edgeOf
+    this.#callee = callee
     this.#responses = new MessageScan({ begun: (head) => this.#answered(head), ended: () => this.#completed() })
   }
 
@@ -44,7 +48,9 @@ export class RequestCounter {
     // Who opens a connection for no service counts its requests, as the gateway does.
     if (meter === undefined || caller === undefined || countsItself(endpoint)) return undefined
     const transport = transportTo(endpoint)
-    return new RequestCounter((method, url) => meter.http(caller, endpoint.service, method, transport, url))
+    const edgeOf = (method: string, url: string): CountedEdge =>
+      meter.http(caller, endpoint.service, method, transport, url)
+    return new RequestCounter(edgeOf, answererAt(endpoint))
   }
 
   /** The bytes that follow are not HTTP/1. */
@@ -73,7 +79,7 @@ export class RequestCounter {
     const isCut = isLost || this.#hasEnded || this.#responses.isMalformed
     for (const request of this.#open.splice(0)) {
       if (isCut && request.status < 500) request.status = noStatus
-      count(request)
+      this.#count(request)
     }
   }
 
@@ -103,7 +109,7 @@ export class RequestCounter {
     if (this.#isInterim) return 0
     const { method, isUpgrade } = request
     request.status = status
-    if (isUpgrade) count(request)
+    if (isUpgrade) this.#count(request)
     if (status === 101 || (method === 'CONNECT' && status < 300)) return this.#leave()
     if (method === 'HEAD' || status === 204 || status === 304) return 0
     return bodyOf(head) ?? 'rest'
@@ -112,20 +118,20 @@ export class RequestCounter {
   #completed(): void {
     if (this.#isInterim) return
     const request = this.#open.shift()
-    if (request !== undefined) count(request)
+    if (request !== undefined) this.#count(request)
+  }
+
+  /** An upgrade counts when its answer begins, any other request when it is complete. */
+  #count(request: CountedRequest): void {
+    if (request.isCounted) return
+    request.isCounted = true
+    request.edge.end(request.status, request.began, this.#callee)
   }
 
   #leave(): Body {
     this.#isOver = true
     return 'rest'
   }
-}
-
-/** An upgrade counts when its answer begins, any other request when it is complete. */
-function count(request: CountedRequest): void {
-  if (request.isCounted) return
-  request.isCounted = true
-  request.edge.end(request.status, request.began)
 }
 
 /** Undefined if the fields do not say. */

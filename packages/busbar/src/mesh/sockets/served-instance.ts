@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { BusbarError } from '../../contract/errors.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
+import { noWorker } from '../../shared/metrics/worker-pair.ts'
 import { noStatus, type Transport } from '../../shared/metrics/edge-table.ts'
 import { exhaustedProblem, hopLimitProblem, type ProblemResponse, sendProblem } from '../http/problem-response.ts'
 import type { MeshContext } from '../mesh-context.ts'
@@ -27,6 +28,8 @@ interface OpenConnection {
    */
   readonly scope: MutableScope
   readonly caller: string | undefined
+  /** The worker of the caller. */
+  readonly worker: number
   readonly transport: Transport
   readonly isGone: (() => boolean) | undefined
   /** The caller of the last request records the call itself. */
@@ -41,6 +44,8 @@ interface CountedRequest {
   /** The call itself, if there is one. */
   readonly edge: CountedEdge | undefined
   readonly began: number | undefined
+  /** The worker of the caller. */
+  readonly caller: number
 }
 
 /** For callers in this thread: a blocked thread cannot cancel its own calls. */
@@ -66,12 +71,13 @@ class ServedInstance implements InstanceHandler {
   }
 
   connected(socket: Socket, preamble: ConnectionPreamble, next: () => void): void {
-    const { hops, caller, call = noCall, transport = 'unix', isGone } = preamble
+    const { hops, caller, worker = noWorker, call = noCall, transport = 'unix', isGone } = preamble
     if (this.#endpoint.state === 'stopped') return void socket.destroy()
     const scope: MutableScope = { service: this.#endpoint.service, hops }
     this.#connections.set(socket, {
       scope,
       caller,
+      worker,
       transport,
       isGone,
       isTraced: false,
@@ -105,12 +111,13 @@ class ServedInstance implements InstanceHandler {
   #begin(arrived: ArrivedRequest, connection: OpenConnection): CountedRequest {
     const call = this.#trace(arrived, connection)
     const edge = call ?? this.#edgeOf(arrived, connection)
-    return { call, edge, began: edge?.begin() }
+    return { call, edge, began: edge?.begin(), caller: connection.worker }
   }
 
-  #serve(arrived: ArrivedRequest, connection: OpenConnection, { call, edge, began }: CountedRequest): void {
+  #serve(arrived: ArrivedRequest, connection: OpenConnection, counted: CountedRequest): void {
     const { request, socket, response, next } = arrived
     const { scope } = connection
+    const { call, edge, began, caller } = counted
     const { service, count, server, answered } = this.#endpoint
     const timer = count?.countStart()
     const own: Scope = { service, hops: scope.hops, trace: call }
@@ -121,7 +128,7 @@ class ServedInstance implements InstanceHandler {
       emitInContext(socket, (callback) => runInScope(own, callback))
       onUpgradeAnswer(socket, (status) => {
         count?.countEnd(isFailedSpan({ status }))
-        edge?.end(status, began)
+        edge?.end(status, began, undefined, caller)
       })
       return void runInScope(own, next)
     }
@@ -129,7 +136,7 @@ class ServedInstance implements InstanceHandler {
       count?.countEnd(isFailedResponse(response))
       timer?.end()
       if (call !== undefined) countBytes(call, request, response, before!)
-      edge?.end(outcomeOf(response), began)
+      edge?.end(outcomeOf(response), began, undefined, caller)
       answered?.(request)
       // A closing server would wait for as long as the caller keeps the connection alive.
       if (!server.listening) socket.destroySoon()
@@ -143,7 +150,10 @@ class ServedInstance implements InstanceHandler {
     const { caller, transport, isTraced } = connection
     // A caller that counts the call itself also records it.
     const part = caller === undefined || isTraced ? 'answer' : 'call'
-    const info = { part, caller, service: this.#endpoint.service, transport } as const
+    const { service } = this.#endpoint
+    const { method, url } = arrived.request
+    const route = part === 'answer' ? this.#mesh.meter?.templateOf(service, method!, url!) : undefined
+    const info = { part, caller, service, route, transport } as const
     return traceRequest(tracer, info, arrived.request, this.#edgeOf(arrived, connection))
   }
 
@@ -153,8 +163,8 @@ class ServedInstance implements InstanceHandler {
     return this.#mesh.meter?.http(caller, this.#endpoint.service, request.method!, transport, request.url!)
   }
 
-  #refuse(problem: ProblemResponse, arrived: ArrivedRequest, { edge, began }: CountedRequest): void {
-    edge?.end(problem.status, began)
+  #refuse(problem: ProblemResponse, arrived: ArrivedRequest, { edge, began, caller }: CountedRequest): void {
+    edge?.end(problem.status, began, noWorker, caller)
     refuse(problem, arrived)
   }
 
@@ -173,7 +183,7 @@ class ServedInstance implements InstanceHandler {
     socket.once('close', close)
     const since = performance.now()
     const endWait = (): void => counted.call?.waited(performance.now() - since)
-    const left = (): void => counted.edge?.end(noStatus, counted.began)
+    const left = (): void => counted.edge?.end(noStatus, counted.began, noWorker, counted.caller)
     const serve = (): void => {
       endWait()
       // Do not start a request without a caller: nothing would end it.

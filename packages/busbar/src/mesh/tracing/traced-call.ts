@@ -118,25 +118,30 @@ export class TracedCall implements CountedEdge, Trace {
     this.#edge?.retried()
   }
 
-  end(status: number): void {
-    this.#edge?.end(status, this.#began)
+  end(status: number, _began?: number, callee?: number, caller?: number): void {
+    this.#edge?.end(status, this.#began, callee, caller)
     if (this.#isOver) return
     this.#isOver = true
     const { slow } = this.root.recording
     const isKept = this.isSampled || isFailedSpan({ status })
     if (!isKept && slow === Infinity) return
     const duration = performance.now() - this.#created + (this.#details?.late ?? 0)
-    if (isKept || duration > slow) this.#record(status, duration)
+    if (isKept || duration > slow) this.#record(status, duration, this.#counter?.workers?.(callee, caller))
   }
 
   /** No instance has taken the call. */
   withdraw(): void {
     this.#isOver = true
-    ;(this.#edge as CountedEdge | undefined)?.withdraw()
+    this.#counter?.withdraw()
   }
 
-  #record(status: number, duration: number): void {
+  get #counter(): CountedEdge | undefined {
+    return this.#edge as CountedEdge | undefined
+  }
+
+  #record(status: number, duration: number, workers: number | undefined): void {
     const { part, caller, service, protocol, method, transport } = this.#kind
+    const route = this.#kind.route ?? this.#counter?.route
     const path = this.#path
     const { queue, late, sent, received, retries } = this.details
     this.root.recording.add({
@@ -157,6 +162,8 @@ export class TracedCall implements CountedEdge, Trace {
       received,
       status,
       retries,
+      ...(route !== undefined && route !== '' && { route }),
+      ...(workers !== undefined && { workers }),
     })
   }
 }

@@ -1,4 +1,3 @@
-import { counting } from '../../contract/call/call-edge.ts'
 import type { CallOrigin } from '../../contract/call/live-call.ts'
 import type { CallOptions } from '../../contract/call/call-types.ts'
 import type { Contract } from '../../contract/contract.ts'
@@ -25,7 +24,7 @@ import { currentCall } from './call-contexts.ts'
 import { type OtherInstances, RemoteCall } from './remote-call.ts'
 import { callOverHttp, type HttpMethodCall } from './call-over-http.ts'
 import { hopLimit, notServing, notTyped } from './error-records.ts'
-import { MethodEdges, countStream } from './method-edges.ts'
+import { MethodEdges, countCall, countStream } from './method-edges.ts'
 import { RemoteMethod } from './remote-method.ts'
 import { RemoteStream } from './remote-stream.ts'
 import { Upload } from './upload.ts'
@@ -161,10 +160,8 @@ class MeshMethod implements OtherInstances {
     const edge = traced ?? this.#edges.to(endpoint, given.caller)
     const origin = traced === undefined ? given : { ...given, trace: traced }
     if (endpoint.at === 'here') return this.#local(endpoint).call(input, origin, this.#checked, edge)
-    if (endpoint.at === 'tcp') {
-      const call = (): Promise<unknown> => this.#http(endpoint)(input, origin) as Promise<unknown>
-      return edge === undefined ? call() : counting(edge, edge.begin(), call)(undefined)
-    }
+    if (endpoint.at === 'tcp')
+      return countCall(() => this.#http(endpoint)(input, origin) as Promise<unknown>, edge, endpoint)
     return new RemoteCall({ method: this.#remote, origin, value: input, endpoint, others: this, edge }).answer
   }
 
@@ -179,7 +176,7 @@ class MeshMethod implements OtherInstances {
     }
     if (endpoint.at === 'tcp') {
       const values = this.#http(endpoint)(input, origin) as AsyncIterable<unknown>
-      return countStream(values[Symbol.asyncIterator](), edge)
+      return countStream(values[Symbol.asyncIterator](), edge, endpoint)
     }
     const findOther = (not: RemoteEndpoint): RemoteEndpoint | undefined => {
       const next = this.#other(not, input)

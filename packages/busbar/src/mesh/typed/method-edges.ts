@@ -1,7 +1,7 @@
 import { outside, type Transport } from '../../shared/metrics/edge-table.ts'
 import type { Edge, Meter } from '../meter.ts'
-import { type Endpoint, transportTo } from '../routing/endpoint.ts'
-import { type CallEdge, statusOf, succeeded } from '../../contract/call/call-edge.ts'
+import { answererAt, type Endpoint, transportTo } from '../routing/endpoint.ts'
+import { type CallEdge, counting, statusOf, succeeded } from '../../contract/call/call-edge.ts'
 
 /** The edges of one method's callers. Most methods have one caller in a thread. */
 export class MethodEdges {
@@ -39,18 +39,38 @@ export class MethodEdges {
   }
 }
 
+/** Counts a call that `endpoint` answers. */
+export function countCall(
+  call: () => Promise<unknown>,
+  edge: CallEdge | undefined,
+  endpoint: Endpoint,
+): Promise<unknown> {
+  if (edge === undefined) return call()
+  const callee = answererAt(endpoint)
+  const counted: CallEdge = {
+    begin: () => edge.begin(),
+    retried: () => edge.retried(),
+    end: (status, began) => edge.end(status, began, callee),
+  }
+  return counting(counted, edge.begin(), call)(undefined)
+}
+
 /**
  * Counts a stream for the edge of its caller, from now to its end, its failure, or until the caller
  * leaves.
  */
-export function countStream(values: AsyncIterator<unknown>, edge: CallEdge | undefined): AsyncIterator<unknown> {
+export function countStream(
+  values: AsyncIterator<unknown>,
+  edge: CallEdge | undefined,
+  endpoint: Endpoint,
+): AsyncIterator<unknown> {
   if (edge === undefined) return values
   const began = edge.begin()
   let isOver = false
   const end = (status: number): void => {
     if (isOver) return
     isOver = true
-    edge.end(status, began)
+    edge.end(status, began, answererAt(endpoint))
   }
   return {
     next: async () => {

@@ -1,4 +1,5 @@
 import type { Trace } from '../../contract/context.ts'
+import { noWorker } from '../../shared/metrics/worker-pair.ts'
 import { transportTo } from '../routing/endpoint.ts'
 import { MethodEdges } from './method-edges.ts'
 import type { TypedMesh } from './mesh-transport.ts'
@@ -29,6 +30,6 @@ export class RefusedCalls {
     const [service, method, transport] = [this.#service, this.#method, transportTo(endpoint)]
     const kind = edge?.spans ?? { part: 'call', caller: undefined, service, protocol: 'rpc', method, transport }
     const counted = tracer?.call(kind, undefined, trace, edge) ?? edge
-    counted?.end(status, counted.begin())
+    counted?.end(status, counted.begin(), noWorker)
   }
 }

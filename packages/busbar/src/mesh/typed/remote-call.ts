@@ -1,7 +1,8 @@
 import { type CallEdge, statusOf, succeeded } from '../../contract/call/call-edge.ts'
 import type { CallOrigin, LiveCall } from '../../contract/call/live-call.ts'
 import type { BusbarError, ErrorRecord } from '../../contract/errors.ts'
-import type { RemoteEndpoint } from '../routing/endpoint.ts'
+import { noWorker } from '../../shared/metrics/worker-pair.ts'
+import { answererAt, type RemoteEndpoint } from '../routing/endpoint.ts'
 import type { Channel, ChannelHandler } from '../links/link.ts'
 import type { EncodedValue } from '../links/encoded-value.ts'
 import { type RetryOutcome, undeliveredCodes, withRetryOutcome } from '../routing/retry.ts'
@@ -45,6 +46,7 @@ export class RemoteCall implements ChannelHandler {
   #resolve!: (value: unknown) => void
   #reject!: (error: unknown) => void
   #endpoint: RemoteEndpoint
+  /** Undefined while no instance has the call. */
   #channel: Channel | undefined
   #isRetry = false
   #isAdmitted = false
@@ -81,6 +83,7 @@ export class RemoteCall implements ChannelHandler {
 
   onError(error: ErrorRecord, notStarted: boolean): void {
     this.#leave()
+    if (notStarted) this.#channel = undefined
     if (!this.#isOpen || (notStarted && this.#isElsewhere(error))) return
     const next = this.#mayRetry(error, notStarted) ? this.#findOther() : undefined
     if (next === undefined) return this.#failed(this.#toError(withRetryOutcome(error, this.#retryOutcome(notStarted))))
@@ -101,9 +104,9 @@ export class RemoteCall implements ChannelHandler {
     }
   }
 
-  #count(status: number): void {
+  #count(status: number, callee = this.#channel === undefined ? noWorker : answererAt(this.#endpoint)): void {
     this.#endWait()
-    this.#edge?.end(status, this.#began)
+    this.#edge?.end(status, this.#began, callee)
   }
 
   #endWait(): void {
@@ -185,9 +188,10 @@ export class RemoteCall implements ChannelHandler {
   #passOn(answer: Promise<unknown>): void {
     if (!this.#settle()) return
     this.#resolve(answer)
+    const count = (status: number): void => this.#edge?.end(status, this.#began)
     answer.then(
-      () => this.#count(succeeded),
-      (error: unknown) => this.#count(statusOf(error)),
+      () => count(succeeded),
+      (error: unknown) => count(statusOf(error)),
     )
   }
 

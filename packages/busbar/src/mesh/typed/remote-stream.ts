@@ -2,7 +2,8 @@ import { type CallEdge, succeeded } from '../../contract/call/call-edge.ts'
 import { abortedBy } from '../../contract/call/end-reasons.ts'
 import type { CallOrigin, LiveCall } from '../../contract/call/live-call.ts'
 import type { BusbarError, ErrorRecord } from '../../contract/errors.ts'
-import type { RemoteEndpoint } from '../routing/endpoint.ts'
+import { noWorker } from '../../shared/metrics/worker-pair.ts'
+import { answererAt, type RemoteEndpoint } from '../routing/endpoint.ts'
 import type { Channel, ChannelHandler } from '../links/link.ts'
 import type { EncodedValue } from '../links/encoded-value.ts'
 import { undeliveredCodes } from '../routing/retry.ts'
@@ -94,7 +95,7 @@ export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelH
       this.#upload?.stop()
       this.#channel?.cancel(toErrorRecord(abortedBy(this.#method.name)))
       this.#call?.settle()
-      this.#edge?.end(succeeded, this.#began)
+      this.#count(succeeded)
     }
     this.#close({ is: 'over' })
     return done
@@ -126,7 +127,14 @@ export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelH
       this.#channel = this.#open(next)
       return
     }
-    this.#settle(this.#method.toError(this.#method.rejection(error, this.#endpoint)))
+    const failure = this.#method.toError(this.#method.rejection(error, this.#endpoint))
+    if (notStarted) this.#channel = undefined
+    this.#settle(failure)
+  }
+
+  #count(status: number): void {
+    const callee = this.#channel === undefined ? noWorker : answererAt(this.#endpoint)
+    this.#edge?.end(status, this.#began, callee)
   }
 
   #next(error: ErrorRecord): RemoteEndpoint | undefined {
@@ -152,7 +160,7 @@ export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelH
   #settle(failure: BusbarError<string> | undefined): void {
     this.#upload?.stop()
     if (this.#call?.settle() === false) return
-    this.#edge?.end(failure?.status ?? succeeded, this.#began)
+    this.#count(failure?.status ?? succeeded)
     this.#state = { is: 'ended', failure }
     // Readers wait only if there are no values.
     const first = this.#waiting.shift()
@@ -165,7 +173,7 @@ export class RemoteStream implements AsyncIterator<unknown, undefined>, ChannelH
   #ended(reason: BusbarError): void {
     this.#upload?.stop()
     this.#channel?.cancel(toErrorRecord(reason))
-    this.#edge?.end(reason.status, this.#began)
+    this.#count(reason.status)
     this.#values.length = 0
     this.#state = { is: 'ended', failure: reason }
     const first = this.#waiting.shift()

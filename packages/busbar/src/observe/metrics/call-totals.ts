@@ -82,7 +82,7 @@ export class CallTotals {
   retire(row: number): void {
     this.#collect(row)
     this.#failInFlight(row)
-    this.#edges.retire(row, this.#table.edges(row))
+    this.#retireEdges(row)
     this.#owners.delete(row)
     this.#table.clear(row)
     this.#seen.clear(row)
@@ -165,6 +165,18 @@ export class CallTotals {
     totals.calls += calls
     totals.failures += failures
     totals.shed += shed
+  }
+
+  #retireEdges(row: number): void {
+    const owner = this.#owners.get(row)
+    if (owner === undefined) return
+    const hosts = (service: string): boolean => this.#hosts(row, service)
+    this.#edges.retire(row, this.#table.edges(row), { slot: owner.slot, hosts })
+  }
+
+  #hosts(row: number, service: string): boolean {
+    const isListed = this.#table.shape.services.some(({ name }) => name === service)
+    return isListed && this.#table.at(row, service).state !== 'absent'
   }
 
   /** Counts the in-flight calls of an ended worker as failures. */

@@ -2,7 +2,7 @@
  * The metrics of the app's edges. Those of HTTP and RPC have the names, units and attributes of
  * OpenTelemetry's semantic conventions, as its exporters write them for Prometheus.
  */
-import type { EdgeStats, OutcomeStats } from '../app-status.ts'
+import type { EdgeStats, OutcomeStats, WorkerOutcomeStats } from '../app-status.ts'
 import type { Exemplars } from '../traces/exemplars.ts'
 import { type HistogramSample, type Labels, type Metric, type Sample, toHistogram } from './prometheus.ts'
 
@@ -29,8 +29,8 @@ const inFlight: Metric = {
   labels: edgeLabels,
 }
 
-const serverLabels = ['service', 'caller', 'transport']
-const clientLabels = ['service', 'server_address', 'transport']
+const serverLabels = ['service', 'caller', 'transport', 'worker']
+const clientLabels = ['service', 'server_address', 'transport', 'worker']
 const httpLabels = ['http_request_method', 'http_route', 'http_response_status_code', 'error_type']
 const rpcLabels = ['rpc_system_name', 'rpc_method', 'rpc_response_status_code', 'error_type']
 
@@ -50,6 +50,22 @@ const rpcClient = duration('rpc.client.call.duration', 'Duration of typed calls,
   ...clientLabels,
   ...rpcLabels,
 ])
+
+/** The side of a call that a metric measures, and its labels there. */
+interface Side {
+  readonly worker: 'caller' | 'callee'
+  readonly labels: (edge: EdgeStats) => Labels
+}
+
+const asServer: Side = {
+  worker: 'callee',
+  labels: ({ callee, caller, transport }) => ({ service: callee, caller, transport }),
+}
+
+const asClient: Side = {
+  worker: 'caller',
+  labels: ({ caller, callee, transport }) => ({ service: caller, server_address: callee, transport }),
+}
 
 /** `exemplars`: for a syntax that has them. */
 type Histogram = readonly [
@@ -87,27 +103,41 @@ function samples(
   edges: readonly EdgeStats[],
   exemplars: Exemplars | undefined,
   protocol: EdgeStats['protocol'],
-  side: (edge: EdgeStats) => Labels,
+  side: Side,
 ): readonly HistogramSample[] {
   return edges
     .filter((edge) => edge.protocol === protocol)
     .flatMap((edge) =>
-      edge.outcomes.map((one) =>
-        toHistogram(
-          one,
-          { ...side(edge), ...whatOf(edge), ...outcomeLabels(edge, one) },
-          exemplars && ((above, upTo) => exemplars.find(edge, one.status, above, upTo)),
-        ),
-      ),
+      edge.outcomes.flatMap((one) => {
+        const groups = byWorker(one, side)
+        const labels = { ...whatOf(edge), ...outcomeLabels(edge, one) }
+        return groups.map(([worker, calls]) => {
+          // Not every span knows the workers of its call, and a single series has all calls.
+          const of = groups.length === 1 ? {} : { [side.worker]: worker }
+          return toHistogram(
+            calls,
+            { ...side.labels(edge), worker: String(worker ?? ''), ...labels },
+            exemplars && ((above, upTo) => exemplars.find(edge, one.status, of, above, upTo)),
+          )
+        })
+      }),
     )
 }
 
-function asServer({ callee, caller, transport }: EdgeStats): Labels {
-  return { service: callee, caller, transport }
+type Calls = Pick<WorkerOutcomeStats, 'sum' | 'buckets'>
+
+function byWorker({ workers }: OutcomeStats, { worker }: Side): [number | null, Calls][] {
+  const groups = Map.groupBy(workers, (one) => one[worker])
+  return [...groups].map(([slot, parts]) => [slot, parts.length === 1 ? parts[0]! : sumOf(parts)])
 }
 
-function asClient({ caller, callee, transport }: EdgeStats): Labels {
-  return { service: caller, server_address: callee, transport }
+/** All have the same bounds. */
+function sumOf(parts: readonly Calls[]): Calls {
+  const [{ buckets }] = parts as [Calls]
+  return {
+    sum: parts.reduce((all, one) => all + one.sum, 0),
+    buckets: buckets.map(({ le }, at) => ({ le, count: parts.reduce((all, one) => all + one.buckets[at]!.count, 0) })),
+  }
 }
 
 function isFromService({ caller }: EdgeStats): boolean {

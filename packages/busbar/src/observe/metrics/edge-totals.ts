@@ -1,10 +1,12 @@
 import type { DirectEdge } from '../../shared/entrance.ts'
+import { noWorker, pairOf, workerOf } from '../../shared/metrics/worker-pair.ts'
 import {
   type EdgeKey,
   type EdgeTable,
   isTransport,
   noStatus,
   otherMethods,
+  others,
   outside,
 } from '../../shared/metrics/edge-table.ts'
 import { bucketCount } from '../../shared/metrics/latency-buckets.ts'
@@ -19,9 +21,14 @@ export interface EdgeTotal extends EdgeKey {
   readonly outcomes: Map<number, OutcomeTotal>
 }
 
-export interface OutcomeTotal {
+export interface OutcomeTotal extends PartTotal {
   /** {@link noStatus}, a status of HTTP, or a class of them: 4 for 4xx. */
   readonly status: number
+  /** The same calls by the workers that made and answered them: by `pairOf` of `worker-pair.ts`. */
+  readonly parts: Map<number, PartTotal>
+}
+
+export interface PartTotal {
   count: number
   /** In milliseconds. */
   sum: number
@@ -34,12 +41,22 @@ export interface OutcomeTotal {
 
 /** What one row has counted of an outcome. */
 interface RowOutcome {
-  readonly total: OutcomeTotal
+  readonly counted: Counted
   /**
    * Calls that were added to a bucket before they were accounted for in the row. Negative: calls
    * whose bucket was read, and not their count.
    */
   ahead: number
+}
+
+/** A total, and the part of it that a call is in: what adds to one adds to the other. */
+type Counted = readonly [OutcomeTotal, PartTotal]
+
+/** The worker of a row that has ended. */
+export interface EndedWorker {
+  readonly slot: number
+  /** Whether it had an instance of the service. */
+  readonly hosts: (service: string) => boolean
 }
 
 /** A row of the table, as far as it is known. Edges and outcomes are only ever added to it. */
@@ -89,17 +106,17 @@ export class EdgeTotals {
       })
       total.inFlight += inFlight
       total.retries += retries
-      for (const { status, count, sum, buckets } of outcomes) {
-        const outcome = outcomeOf(total, status)
-        outcome.count += count
-        outcome.sum += sum
-        for (const [bucket, more] of buckets.entries()) outcome.buckets[bucket]! += more
-      }
+      for (const { status, slot, count, sum, buckets } of outcomes)
+        for (const one of countedAt(total, status, pairOf(noWorker, workerOf(slot)))) {
+          one.count += count
+          one.sum += sum
+          for (const [bucket, more] of buckets.entries()) one.buckets[bucket]! += more
+        }
     }
   }
 
   /** The row's worker has ended. Its calls in flight have no response, and no duration. */
-  retire(row: number, table: EdgeTable): void {
+  retire(row: number, table: EdgeTable, worker: EndedWorker): void {
     const known = this.#rows.get(row)
     this.#rows.delete(row)
     for (const [at, total] of known?.edges.entries() ?? []) {
@@ -107,7 +124,7 @@ export class EdgeTotals {
       const lost = (begun - over) | 0
       if (lost <= 0) continue
       total.inFlight -= lost
-      outcomeOf(total, noStatus).count += lost
+      for (const one of countedAt(total, noStatus, pairOfLost(total, worker))) one.count += lost
     }
   }
 
@@ -119,8 +136,7 @@ export class EdgeTotals {
 
   #collectOutcome({ edges, outcomes }: KnownRow, at: number, now: EdgeTable, seen: EdgeTable): void {
     const [counts, before] = [now.outcomeOf(at), seen.outcomeOf(at)]
-    const row = (outcomes[at] ??= { total: outcomeOf(edges[counts.edge]!, counts.status), ahead: 0 })
-    const { total } = row
+    const row = (outcomes[at] ??= { counted: countedAt(edges[counts.edge]!, counts.status, counts.pair), ahead: 0 })
     const owed = Math.min(0, row.ahead)
     row.ahead -= owed
     let accounted = 0
@@ -129,14 +145,16 @@ export class EdgeTotals {
       if (more === 0) continue
       const paid = Math.min(more, row.ahead)
       row.ahead -= paid
-      total.buckets[bucket]! += more - paid
+      for (const one of row.counted) one.buckets[bucket]! += more - paid
       accounted += more - paid
     }
     const more = grown(counts.count, before.count) - accounted + owed
-    if (more > 0) total.buckets[counts.last]! += more
     row.ahead += more
-    total.count += accounted + Math.max(0, more)
-    total.sum += grown(counts.sum, before.sum)
+    for (const one of row.counted) {
+      if (more > 0) one.buckets[counts.last]! += more
+      one.count += accounted + Math.max(0, more)
+      one.sum += grown(counts.sum, before.sum)
+    }
   }
 
   #totalOf(key: EdgeKey): EdgeTotal {
@@ -149,13 +167,28 @@ export class EdgeTotals {
   }
 }
 
-function outcomeOf({ outcomes }: EdgeTotal, status: number): OutcomeTotal {
-  let found = outcomes.get(status)
-  if (found === undefined) {
-    found = { status, count: 0, sum: 0, buckets: new Float64Array(bucketCount) }
-    outcomes.set(status, found)
-  }
-  return found
+function countedAt({ outcomes }: EdgeTotal, status: number, pair: number): Counted {
+  let total = outcomes.get(status)
+  if (total === undefined) outcomes.set(status, (total = { status, ...noCalls(), parts: new Map() }))
+  let part = total.parts.get(pair)
+  if (part === undefined) total.parts.set(pair, (part = noCalls()))
+  return [total, part]
+}
+
+function noCalls(): PartTotal {
+  return { count: 0, sum: 0, buckets: new Float64Array(bucketCount) }
+}
+
+/**
+ * The workers of calls that were in flight when `worker` ended, which has counted them: as their
+ * caller, or on the documented path between services as the one that answers.
+ */
+function pairOfLost({ caller, callee, transport }: EdgeKey, { slot, hosts }: EndedWorker): number {
+  const own = workerOf(slot)
+  if (callee === others) return pairOf(noWorker, noWorker)
+  if (transport === 'local') return pairOf(caller === outside ? noWorker : own, own)
+  if (caller === outside) return pairOf(noWorker, noWorker)
+  return hosts(caller) ? pairOf(own, noWorker) : pairOf(noWorker, hosts(callee) ? own : noWorker)
 }
 
 /** Of these calls, those whose duration is known. */

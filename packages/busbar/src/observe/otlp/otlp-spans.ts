@@ -70,7 +70,7 @@ export class OtlpSpans {
     const isGateway = isServer && span.part === 'call' && span.transport !== 'local'
     const failed = isFailedSpan(span)
     return {
-      name: span.protocol === 'rpc' ? `${span.service}/${span.method}` : span.method,
+      name: nameOf(span, isServer),
       kind: isServer ? kinds.server : kinds.client,
       ...identityOf(trace, id, parent),
       startTime: toTime(start),
@@ -118,14 +118,21 @@ function identityOf(
   }
 }
 
-/** By OpenTelemetry's semantic conventions. */
+/** By OpenTelemetry's semantic conventions. Only who answers a request names its route. */
+function nameOf({ protocol, service, method, route }: StoredSpan, isServer: boolean): string {
+  if (protocol === 'rpc') return `${service}/${method}`
+  return isServer && route !== undefined ? `${method} ${route}` : method
+}
+
+/** By the same. */
 function attributesOf(span: StoredSpan, failed: boolean): Attributes {
-  const { protocol, method, path, service, caller, transport, status, sent, received, queue, retries } = span
+  const { protocol, method, path, route, service, caller, transport, status, sent, received, queue, retries } = span
   const isHttp = protocol === 'http'
   return {
     ...(isHttp
       ? {
           'http.request.method': method,
+          ...(route !== undefined && { 'http.route': route }),
           ...(path !== undefined && { 'url.path': path }),
           ...(status !== 0 && { 'http.response.status_code': status }),
           'http.request.body.size': sent,

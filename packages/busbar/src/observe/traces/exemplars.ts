@@ -1,3 +1,4 @@
+import { calleeOf, callerOf, workerOf } from '../../shared/metrics/worker-pair.ts'
 import type { EdgeStats } from '../app-status.ts'
 import type { StoredSpan, StoredTrace } from './trace-store.ts'
 
@@ -16,6 +17,12 @@ const maxTraces = 1000
 
 type EdgeOf = Pick<EdgeStats, 'caller' | 'callee' | 'protocol' | 'method' | 'route' | 'transport'>
 
+/** Slots of workers. Null: none, as an edge counts it. Undefined: any. */
+interface WorkersOf {
+  readonly caller?: number | null
+  readonly callee?: number | null
+}
+
 /** The recent calls of each edge and status, the latest first. */
 export class Exemplars {
   readonly #calls: ReadonlyMap<string, readonly StoredSpan[]>
@@ -25,27 +32,27 @@ export class Exemplars {
     const spans = traces.slice(0, maxTraces).flatMap((trace) => trace.spans)
     this.#calls = Map.groupBy(
       spans.filter(({ part }) => part === 'call'),
-      ({ caller = '', service, protocol, method, transport, status }) =>
-        keyOf([caller, service, protocol, method, transport, status === 0 ? 'none' : `${status}`]),
+      ({ caller = '', service, protocol, method, route = '', transport, status }) =>
+        keyOf([caller, service, protocol, method, route, transport, status === 0 ? 'none' : `${status}`]),
     )
   }
 
-  /** The latest call that took longer than `above` seconds, and `upTo` at most. */
-  find(edge: EdgeOf, status: string, above: number, upTo: number): Exemplar | undefined {
+  /** The latest call of these workers that took longer than `above` seconds, and `upTo` at most. */
+  find(edge: EdgeOf, status: string, workers: WorkersOf, above: number, upTo: number): Exemplar | undefined {
     const { caller, callee, protocol, method, route, transport } = edge
     const found = this.#calls
-      .get(keyOf([caller, callee, protocol, method, transport, status]))
-      ?.find(({ duration, path }) => duration / 1000 > above && duration / 1000 <= upTo && isBelow(path, route))
+      .get(keyOf([caller, callee, protocol, method, route, transport, status]))
+      ?.find((span) => span.duration / 1000 > above && span.duration / 1000 <= upTo && isOf(span, workers))
     if (found === undefined) return undefined
     const { trace, id, duration, start } = found
     return { trace, span: id, value: duration / 1000, time: (start + duration) / 1000 }
   }
 }
 
-/** A route of the gateway is the beginning of paths. A host may precede it. */
-function isBelow(path: string | undefined, route: string): boolean {
-  const prefix = route.slice(Math.max(0, route.indexOf('/')))
-  return path === undefined || !prefix.startsWith('/') || path.startsWith(prefix)
+function isOf({ workers }: StoredSpan, { caller, callee }: WorkersOf): boolean {
+  const isSame = (wanted: number | null | undefined, of: (pair: number) => number): boolean =>
+    wanted === undefined || (workers !== undefined && of(workers) === workerOf(wanted ?? undefined))
+  return isSame(caller, callerOf) && isSame(callee, calleeOf)
 }
 
 function keyOf(parts: readonly (string | undefined)[]): string {

@@ -2,13 +2,14 @@
  * How a worker writes the calls of an edge into the cells of `edge-table.ts`, which describes them.
  */
 import { bucketOf } from './latency-buckets.ts'
+import { noWorker } from './worker-pair.ts'
 
 export const outcomeHead = 8
 export const edge = { caller: 0, callee: 1, kind: 2, begun: 3, over: 4, retries: 5, nameLength: 6, name: 7 } as const
-export const outcome = { edge: 0, status: 1, count: 2, accounted: 3, sum: 4, last: 5 } as const
+export const outcome = { edge: 0, status: 1, count: 2, accounted: 3, sum: 4, last: 5, caller: 6, callee: 7 } as const
 
 /** `bucket`: for its first calls, if they are not measured. */
-type AddOutcome = (status: number, bucket: number) => OutcomeCells
+type AddOutcome = (status: number, pair: number, bucket: number) => OutcomeCells
 
 /**
  * The cells of one edge, for the worker that writes them. All positions are in the cells of the
@@ -21,6 +22,7 @@ export class EdgeCells {
   readonly #outcomes = new Map<number, OutcomeCells>()
   /** The outcome of the last call: most have the same. */
   #status = -1
+  #pair = -1
   #outcome: OutcomeCells | undefined
   /** Of that outcome. */
   #countAt = 0
@@ -37,12 +39,12 @@ export class EdgeCells {
     this.#cells[at] = this.#cells[at]! + 1
   }
 
-  /** `milliseconds`: undefined for a call that is not measured. */
-  end(status: number, milliseconds: number | undefined): void {
+  /** `milliseconds`: undefined for a call that is not measured. `pair`: of `pairOf`. */
+  end(status: number, milliseconds: number | undefined, pair = noWorker): void {
     const cells = this.#cells
     const over = this.#at + edge.over
     cells[over] = cells[over]! + 1
-    if (status !== this.#status) this.#select(status)
+    if (status !== this.#status || pair !== this.#pair) this.#select(status, pair)
     const countAt = this.#countAt
     cells[countAt] = cells[countAt]! + 1
     if (milliseconds !== undefined) this.#lastBucket = this.#outcome!.measure(milliseconds)
@@ -59,21 +61,23 @@ export class EdgeCells {
     this.#cells[at] = this.#cells[at]! + 1
   }
 
-  #select(status: number): void {
-    let found = this.#outcomes.get(status)
+  #select(status: number, pair: number): void {
+    const key = pair * 2 ** 32 + (status >>> 0)
+    let found = this.#outcomes.get(key)
     if (found === undefined) {
-      found = this.#addOutcome(status, this.#lastBucket)
-      this.#outcomes.set(status, found)
+      found = this.#addOutcome(status, pair, this.#lastBucket)
+      this.#outcomes.set(key, found)
     }
     this.#status = status
+    this.#pair = pair
     this.#outcome = found
     this.#countAt = found.at + outcome.count
   }
 }
 
 /**
- * The calls of one edge with the same status. Several edges share one if there are too many, so
- * that nothing of the counts is kept here.
+ * The calls of one edge with the same status and the same workers. Several edges share one if there
+ * are too many, so that nothing of the counts is kept here.
  */
 export class OutcomeCells {
   /** The position in the cells of the table. */

@@ -1,17 +1,19 @@
 /**
  * The calls that one worker counts, by edge (who calls whom, what, and over which transport) and by
- * outcome (their status): a part of its block in `instance-table.ts`.
+ * outcome (their status, the worker that made them, and the one that answered): a part of its block
+ * in `instance-table.ts`.
  *
  *     edges │ outcomes │ … padding to 128 bytes │ edge 0 │ edge 1 │ … │ outcome 0 │ outcome 1 │ …
  *
  *     edge    │ caller + 1 │ callee + 1 │ kind │ begun │ over │ retries │ bytes of the name │ name … │
- *     outcome │ edge │ status │ count │ accounted │ milliseconds │ last bucket │ … │ buckets … │
+ *     outcome │ edge │ status │ count │ accounted │ milliseconds │ last bucket │ caller │ callee │ buckets … │
  *
  * Counts are exact. Durations may be a sample: a measured call stands for all calls of its outcome
  * since the one measured before, so that the buckets together catch up with the count. The buckets
  * are those of `latency-buckets.ts`. Edges and outcomes are only ever added.
  */
 import { edge, EdgeCells, outcome, OutcomeCells, outcomeHead } from './edge-cells.ts'
+import { callerOf, calleeOf, noWorker, pairOf } from './worker-pair.ts'
 import { bucketCount } from './latency-buckets.ts'
 
 const headCells = 32
@@ -23,12 +25,14 @@ const nameBytes = (edgeCells - edge.name) * Uint32Array.BYTES_PER_ELEMENT
 
 /** The last edge collects everything beyond these limits. */
 const edgeLimit = 128
-const outcomeLimit = 256
+const outcomeLimit = 512
 /** Of the last edge: calls without a status, and each class of statuses, from 1xx to 9xx. */
 const lastOutcomes = 10
 /** From here on, new methods and routes of a pair are one edge, and statuses of a class one. */
 const detailedEdges = edgeLimit * 0.75
 const detailedOutcomes = outcomeLimit * 0.75
+/** From here on, new outcomes do not distinguish workers, so that these leave room for statuses. */
+const workerOutcomes = outcomeLimit * 0.5
 
 /** The number of a callee that the app's services do not list. Its name precedes the method. */
 const elsewhere = 0
@@ -82,12 +86,14 @@ export interface EdgeCounts {
   readonly retries: number
 }
 
-/** The calls of one edge with the same status, as read. The counters wrap. */
+/** The calls of one edge with the same status and workers, as read. The counters wrap. */
 export interface OutcomeCounts {
   /** The number of the edge. */
   readonly edge: number
   /** {@link noStatus}, a status of HTTP, or a class of them: 4 for 4xx. */
   readonly status: number
+  /** The workers that made and answered them: of `pairOf`. */
+  readonly pair: number
   readonly count: number
   /** Milliseconds of all calls together. */
   readonly sum: number
@@ -96,6 +102,8 @@ export interface OutcomeCounts {
   /** By bucket of `latency-buckets.ts`. Together they may lag behind `count`. */
   readonly buckets: Uint32Array
 }
+
+type OutcomeKey = Pick<OutcomeCounts, 'edge' | 'status' | 'pair'>
 
 export class EdgeTable {
   readonly #services: readonly string[]
@@ -130,7 +138,7 @@ export class EdgeTable {
     const { edges } = this
     const wanted = edges < detailedEdges ? key : { ...key, method: otherMethods, route: '' }
     const at = this.#find(wanted) ?? (edges < edgeLimit - 1 ? this.#append(wanted) : this.#beyond())
-    return new EdgeCells(this.#cells, edgeStart(at), (status, bucket) => this.#addOutcome(at, status, bucket))
+    return new EdgeCells(this.#cells, edgeStart(at), (...of) => this.#addOutcome(at, ...of))
   }
 
   /** The calls of a service to typed services that are not over. */
@@ -176,6 +184,7 @@ export class EdgeTable {
     return {
       edge: cells[outcome.edge]!,
       status: cells[outcome.status]!,
+      pair: pairOf(cells[outcome.caller]!, cells[outcome.callee]!),
       count: cells[outcome.count]!,
       sum: cells[outcome.sum]!,
       last: cells[outcome.last]!,
@@ -204,36 +213,40 @@ export class EdgeTable {
   }
 
   /** `bucket`: for its first calls, if they are not measured. */
-  #addOutcome(of: number, status: number, bucket: number): OutcomeCells {
+  #addOutcome(of: number, status: number, pair: number, bucket: number): OutcomeCells {
     const { outcomes } = this
     const statusClass = status < 100 ? status : Math.floor(status / 100)
-    const detailed = outcomes < detailedOutcomes ? status : statusClass
-    const known = this.#findOutcome(of, detailed)
+    const detailed = {
+      edge: of,
+      status: outcomes < detailedOutcomes ? status : statusClass,
+      pair: outcomes < workerOutcomes ? pair : noWorker,
+    }
+    const known = this.#findOutcome(detailed)
     if (known !== undefined) return this.#outcomeCells(known)
-    if (outcomes < outcomeLimit - lastOutcomes) return this.#outcomeCells(this.#appendOutcome(of, detailed, bucket))
-    const beyond = this.#beyond()
-    return this.#outcomeCells(
-      this.#findOutcome(beyond, statusClass) ?? this.#appendOutcome(beyond, statusClass, bucket),
-    )
+    if (outcomes < outcomeLimit - lastOutcomes) return this.#outcomeCells(this.#appendOutcome(detailed, bucket))
+    const last = { edge: this.#beyond(), status: statusClass, pair: noWorker }
+    return this.#outcomeCells(this.#findOutcome(last) ?? this.#appendOutcome(last, bucket))
   }
 
   #outcomeCells(at: number): OutcomeCells {
     return new OutcomeCells(this.#cells, outcomeStart(at))
   }
 
-  #findOutcome(of: number, status: number): number | undefined {
+  #findOutcome({ edge: of, status, pair }: OutcomeKey): number | undefined {
     for (let at = 0; at < this.outcomes; at++) {
-      const cells = this.#outcomeAt(at)
-      if (cells[outcome.edge] === of && cells[outcome.status] === status) return at
+      const known = this.outcomeOf(at)
+      if (known.edge === of && known.status === status && known.pair === pair) return at
     }
     return undefined
   }
 
-  #appendOutcome(of: number, status: number, bucket: number): number {
+  #appendOutcome({ edge: of, status, pair }: OutcomeKey, bucket: number): number {
     const { outcomes } = this
     const cells = this.#outcomeAt(outcomes)
     cells[outcome.edge] = of
     cells[outcome.status] = status
+    cells[outcome.caller] = callerOf(pair)
+    cells[outcome.callee] = calleeOf(pair)
     cells[outcome.last] = bucket
     Atomics.store(this.#cells, head.outcomes, outcomes + 1)
     return outcomes

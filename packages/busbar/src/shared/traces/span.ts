@@ -20,6 +20,8 @@ export interface SpanRecord {
   readonly method: string
   /** Of HTTP: the path without its query, cut to {@link maxPath}. */
   readonly path: string | undefined
+  /** Of HTTP: the route by which it is counted. Absent if there is none. */
+  readonly route?: string | undefined
   /** Undefined: the span of the other part has it. */
   readonly transport: Transport | undefined
   /** Milliseconds since 1970, with fractions. */
@@ -34,10 +36,12 @@ export interface SpanRecord {
   readonly status: number
   /** How often the call was sent again. */
   readonly retries: number
+  /** Of a counted call: the workers that made and answered it, of `pairOf` of `worker-pair.ts`. */
+  readonly workers?: number | undefined
 }
 
 /** What spans of the same kind have in common. */
-export type SpanKind = Pick<SpanRecord, 'part' | 'caller' | 'service' | 'protocol' | 'method' | 'transport'>
+export type SpanKind = Pick<SpanRecord, 'part' | 'caller' | 'service' | 'protocol' | 'method' | 'route' | 'transport'>
 
 export const maxPath = 256
 

@@ -10,6 +10,8 @@ type LostLink = Extract<FromWorker, { type: 'unlinked' }>
 
 /** A worker, as its peers need to know it. */
 export interface PeerInfo extends LinkedWorker {
+  /** That of its slot, by which its calls are counted. */
+  readonly slot?: number
   readonly row: number
   readonly address: PeerAddress
   /** Does nothing for a command. */
@@ -65,11 +67,11 @@ export class PeerRegistry {
 
   /** The healthy instances in processes and commands. */
   get separate(): readonly DirectInstance[] {
-    return [...this.#peers.values()].flatMap(({ info: { address }, services }) =>
+    return [...this.#peers.values()].flatMap(({ info: { address, slot }, services }) =>
       services.flatMap(({ name: service, path, unhealthy }): DirectInstance[] => {
         if (unhealthy === true || address.kind === 'thread') return []
-        if (address.kind === 'tcp') return [{ service, host: address.host, port: address.port }]
-        return path === undefined ? [] : [{ service, path }]
+        if (address.kind === 'tcp') return [{ service, host: address.host, port: address.port, slot }]
+        return path === undefined ? [] : [{ service, path, slot }]
       }),
     )
   }
@@ -199,7 +201,8 @@ function join({ info, links }: Peer, { info: peer, services }: Peer, link: numbe
   links.set(peer.worker, link)
   // Only threads see the shared memory. The supervisor writes the row of a process.
   const row = info.address.kind === 'thread' ? peer.row : undefined
-  const order: ToWorker = { type: 'join', peer: { worker: peer.worker, label: peer.label, services, row, link, setup } }
+  const { worker, slot, label } = peer
+  const order: ToWorker = { type: 'join', peer: { worker, slot, label, services, row, link, setup } }
   info.send(order, setup.kind === 'thread' ? [setup.port] : [])
 }
 

@@ -77,6 +77,8 @@ const span = object({
   received: number,
   status: number,
   retries: number,
+  route: optional(text),
+  workers: optional(number),
 } satisfies Form<SpanRecord>)
 const isPlain: Check = (value) => text(value) || number(value) || boolean(value)
 const attributes: Check = (value) =>

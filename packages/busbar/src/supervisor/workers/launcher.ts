@@ -242,7 +242,7 @@ export class Launcher {
     const { worker, row, spec } = handle
     const label = workerLabel(spec)
     const send: PeerInfo['send'] = (order, transfer) => handle.send(order, transfer)
-    this.peers.enter({ worker, row, address, label, send }, hold)
+    this.peers.enter({ worker, slot: spec.index, row, address, label, send }, hold)
   }
 
   #serves(

@@ -13,6 +13,8 @@ import { ReportedCells } from './reported-cells.ts'
 import type { Outbox } from './outbox.ts'
 import { SpanSender } from './span-sender.ts'
 
+type MeteringInit = Pick<WorkerInit, 'kind' | 'slot' | 'hosts' | 'cells' | 'row' | 'shape' | 'instances'>
+
 /**
  * The counters that this worker writes for its services and calls, and the loads of others that it
  * reads.
@@ -35,11 +37,11 @@ export class Metering {
    * A process has a table of its own with one row, which it reports, and writes its counts to
    * `file`.
    */
-  constructor(init: Pick<WorkerInit, 'kind' | 'hosts' | 'cells' | 'row' | 'shape' | 'instances'>, file?: ReportFile) {
-    const { kind, hosts, cells, row, shape, instances } = init
+  constructor(init: MeteringInit, file?: ReportFile) {
+    const { kind, slot, hosts, cells, row, shape, instances } = init
     this.table = new InstanceTable(shape, instances)
     this.row = row ?? 0
-    this.meter = new Meter(this.table.edges(this.row), this.templates)
+    this.meter = new Meter(this.table.edges(this.row), slot, this.templates)
     const reported = file === undefined ? [] : hosts
     this.#reported = new Map(reported.map(({ name }) => [name, new ReportedCells(...this.#cellsOf(name), file!)]))
     this.loads = kind === 'process' ? noLoads : new SharedLoads(cells!, this.table, this.row)

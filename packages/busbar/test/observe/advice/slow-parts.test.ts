@@ -134,7 +134,7 @@ function statusOf(parts: Parts): AppStatus {
 }
 
 function edge(caller: string, callee: string, calls: number, sum: number): EdgeStats {
-  const outcomes = [{ status: '200', count: calls, timed: calls, sum, buckets: [] }]
+  const outcomes = [{ status: '200', count: calls, timed: calls, sum, buckets: [], workers: [] }]
   const figures = { inFlight: 0, calls, failures: 0, retries: 0, callsPerSecond: 0, p50: 1, p99: 2, outcomes }
   return { caller, callee, protocol: 'http', method: 'GET', route: '', transport: 'local', ...figures }
 }

@@ -4,6 +4,7 @@ import { CallTotals } from '../../../src/observe/metrics/call-totals.ts'
 import { timedOf } from '../../../src/observe/metrics/edge-totals.ts'
 import { type EdgeKey, noStatus } from '../../../src/shared/metrics/edge-table.ts'
 import { InstanceTable } from '../../../src/shared/metrics/instance-table.ts'
+import { calleeOf, callerOf, noWorker, pairOf } from '../../../src/shared/metrics/worker-pair.ts'
 import { bucketOf } from '../../../src/shared/metrics/latency-buckets.ts'
 
 const fromWeb: EdgeKey = {
@@ -117,6 +118,56 @@ test('calls in flight of a worker that has ended have no response', () => {
   assert.deepEqual([inFlight, outcomes.get(200)!.count, outcomes.get(noStatus)!.count], [0, 1, 2])
   // Nobody knows when they began.
   assert.deepEqual([timedOf(outcomes.get(200)!), timedOf(outcomes.get(noStatus)!)], [1, 0])
+})
+
+test('calls are also summed up by the workers that made and answered them, over all rows', () => {
+  const { table, totals } = started()
+  totals.assign(1, { slot: 5 })
+  const partsOf = (status: number): unknown[] =>
+    [...totals.edges[0]!.outcomes.get(status)!.parts].map(([pair, part]) => [
+      callerOf(pair),
+      calleeOf(pair),
+      part.count,
+      part.sum,
+      timedOf(part),
+    ])
+  const [one, other] = [table.edges(0).add(fromWeb), table.edges(1).add(fromWeb)]
+  one.end(200, 5, pairOf(4, 6))
+  totals.collect()
+  one.end(200, undefined, pairOf(4, 6))
+  one.end(200, 7, pairOf(4, 4))
+  other.end(200, 2, pairOf(4, 6))
+  totals.collect()
+  assert.deepEqual(partsOf(200), [
+    [4, 6, 3, 7, 3],
+    [4, 4, 1, 7, 1],
+  ])
+  totals.retire(0)
+  totals.assign(0, { slot: 9 })
+  table.edges(0).add(fromWeb).end(200, 1, pairOf(4, 6))
+  totals.collect()
+  assert.deepEqual(partsOf(200)[0], [4, 6, 4, 8, 4])
+  const { count, sum, buckets } = totals.edges[0]!.outcomes.get(200)!
+  assert.deepEqual([count, sum, timedOf({ buckets })], [5, 15, 5])
+})
+
+test('lost calls belong to the worker that has counted them, as the one that called or that answered', () => {
+  const lostOf = (transport: EdgeKey['transport'], hosted: readonly string[], caller = 'web'): unknown[] => {
+    const { table, totals } = started()
+    for (const name of hosted) table.at(0, name).state = 'serving'
+    table
+      .edges(0)
+      .add({ ...fromWeb, caller, transport })
+      .begin()
+    totals.retire(0)
+    const { parts } = totals.edges[0]!.outcomes.get(noStatus)!
+    return [...parts].flatMap(([pair, { count }]) => [callerOf(pair), calleeOf(pair), count])
+  }
+  assert.deepEqual(lostOf('local', ['web', 'cart']), [4, 4, 1])
+  assert.deepEqual(lostOf('local', ['cart'], ''), [noWorker, 4, 1])
+  assert.deepEqual(lostOf('thread', ['web']), [4, noWorker, 1])
+  assert.deepEqual(lostOf('unix', ['cart']), [noWorker, 4, 1])
+  assert.deepEqual(lostOf('unix', ['web'], ''), [noWorker, noWorker, 1])
 })
 
 test('the rate covers the last second only', () => {

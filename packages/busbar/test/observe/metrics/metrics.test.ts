@@ -4,7 +4,8 @@ import { describe, test } from 'node:test'
 import { noQueueCounts } from '../../../src/shared/metrics/queue-cells.ts'
 import { formatMetrics, metrics } from '../../../src/observe/metrics/metrics.ts'
 import type { Observed } from '../../../src/observe/metrics/observed-metrics.ts'
-import type { AppStatus, EdgeStats, WorkerStats } from '../../../src/observe/app-status.ts'
+import type { AppStatus, WorkerStats } from '../../../src/observe/app-status.ts'
+import { edgeStats as edge } from '../support/edge-stats.ts'
 import { parseMetrics } from '../../support/app/prometheus.ts'
 
 const worker: WorkerStats = {
@@ -54,13 +55,6 @@ const dead: WorkerStats = {
 }
 
 const counts = { unhealthy: null, inFlight: 1, calls: 10, failures: 2, callsPerSecond: 5 }
-
-function edge(parts: Pick<EdgeStats, 'caller' | 'callee' | 'protocol' | 'method' | 'route'>): EdgeStats {
-  const buckets = [{ le: null, count: 3 }]
-  const outcomes = ['200', '503', 'none'].map((code) => ({ status: code, count: 3, timed: 3, sum: 250, buckets }))
-  const totals = { inFlight: 1, calls: 9, failures: 6, retries: 2, callsPerSecond: 1, p50: 1, p99: 2 }
-  return { ...parts, ...totals, transport: 'local', outcomes }
-}
 
 const status: AppStatus = {
   app: {
@@ -210,14 +204,17 @@ describe('the text for Prometheus', () => {
       parsed
         .get(name)!
         .samples.filter((sample) => sample.name === `${name}_count`)
-        .map(({ labels }) => Object.values(labels).join('|'))
-    assert.deepEqual(labelsOf('http_server_request_duration_seconds').slice(0, 3), [
-      'web||local|GET|/shop|200|',
-      'web||local|GET|/shop|503|503',
-      'web||local|GET|/shop||_OTHER',
+        .map(({ labels, value }) => `${Object.values(labels).join('|')}: ${value}`)
+    assert.deepEqual(labelsOf('http_server_request_duration_seconds').slice(0, 6), [
+      'web||local|1|GET|/shop|200|: 1',
+      'web||local||GET|/shop|200|: 1',
+      'web||local|1|GET|/shop|503|503: 1',
+      'web||local||GET|/shop|503|503: 1',
+      'web||local|1|GET|/shop||_OTHER: 1',
+      'web||local||GET|/shop||_OTHER: 1',
     ])
-    assert.deepEqual(labelsOf('http_client_request_duration_seconds')[0], 'web|cart|local|POST||200|')
-    assert.deepEqual(labelsOf('rpc_client_call_duration_seconds')[0], 'web|stock|local|busbar|stock/count|200|')
+    assert.deepEqual(labelsOf('http_client_request_duration_seconds')[0], 'web|cart|local|0|POST||200|: 2')
+    assert.deepEqual(labelsOf('rpc_client_call_duration_seconds')[0], 'web|stock|local|0|busbar|stock/count|200|: 2')
   })
 
   test('has the usual names of processes and of Node', () => {

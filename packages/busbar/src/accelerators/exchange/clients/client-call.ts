@@ -4,6 +4,7 @@ import { hopLimitProblem } from '../../../mesh/http/problem-response.ts'
 import { CountedCall } from '../../../mesh/http/counted-call.ts'
 import type { MeshContext } from '../../../mesh/mesh-context.ts'
 import { connectionRefused } from '../../../mesh/routing/unreachable.ts'
+import { noWorker } from '../../../shared/metrics/worker-pair.ts'
 import type { CountedEdge, Edge, Meter } from '../../../mesh/meter.ts'
 import { currentScope, type Scope } from '../../../mesh/scope.ts'
 import { MeasuredExchange } from '../../../mesh/tracing/measured-exchange.ts'
@@ -42,7 +43,7 @@ export function routeCall(mesh: MeshContext, address: Address, request: Exchange
   if (hops > mesh.maxHops) {
     const problem = hopLimitProblem(service, mesh.maxHops)
     const edge = mesh.meter?.http(caller?.service, service, request.method, 'local', request.path)
-    edge?.end(problem.status, edge.begin())
+    edge?.end(problem.status, edge.begin(), noWorker)
     return { kind: 'settled', deliver: (handler) => respondWithProblem(problem, handler) }
   }
   const endpoint = mesh.router.find(service)
@@ -95,7 +96,7 @@ function startPlanned(
   if (edge === undefined) return openPlanned(framed, scope, handler, elsewhere)
   // In this thread the exchange itself knows when the call is over.
   if (framed.endpoint.at === 'here') return openPlanned(framed, scope, handler, elsewhere, edge)
-  const counted = new CountedCall(handler, edge)
+  const counted = new CountedCall(handler, edge, framed.endpoint)
   return counted.over(openPlanned(framed, scope, counted, elsewhere))
 }
 

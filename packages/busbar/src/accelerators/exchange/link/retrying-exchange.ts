@@ -12,7 +12,10 @@ export interface RetryingExchangeParts {
   readonly request: ExchangeRequest
   readonly handler: ExchangeHandler
   readonly open: (handler: ExchangeHandler) => LinkExchange
-  /** Opens the request on another instance. Undefined if none can do it by an exchange. */
+  /**
+   * Opens the request on another instance, and tells the caller. Undefined if none can do it by an
+   * exchange.
+   */
   readonly openElsewhere: (handler: ExchangeHandler) => Exchange | undefined
 }
 
@@ -71,6 +74,10 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
     this.#parts.handler.onWaited?.(milliseconds)
   }
 
+  onRefused(): void {
+    this.#parts.handler.onRefused?.()
+  }
+
   onInformation(status: number, headers: ResponseHead['headers']): void {
     this.#state = 'answered'
     this.#parts.handler.onInformation?.(status, headers)
@@ -101,7 +108,6 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
     if (next === undefined) return this.#failed(error)
     this.#state = 'second'
     this.#exchange = next
-    this.#parts.handler.onRetry?.()
   }
 
   #enter(admission: Admission): void {
@@ -140,8 +146,10 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
   #failed(error: Error): void {
     const { handler, endpoint } = this.#parts
     const isRefusal = this.#state !== 'answered' && BusbarError.is(error, 'RESOURCE_EXHAUSTED')
-    if (isRefusal) respondWithProblem(exhaustedProblem(error, endpoint.service), handler)
-    else handler.onError(BusbarError.is(error) ? this.#withOutcome(error) : error)
+    if (isRefusal) {
+      handler.onRefused?.()
+      respondWithProblem(exhaustedProblem(error, endpoint.service), handler)
+    } else handler.onError(BusbarError.is(error) ? this.#withOutcome(error) : error)
   }
 
   #mayRetry(error: Error): boolean {

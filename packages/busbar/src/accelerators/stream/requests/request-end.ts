@@ -191,7 +191,7 @@ function countedFor(
   { method, path }: ExchangeRequest,
 ): CountedCall | undefined {
   if (meter === undefined || caller === undefined) return undefined
-  return new CountedCall(handler, meter.http(caller, endpoint.service, method, transportTo(endpoint), path))
+  return new CountedCall(handler, meter.http(caller, endpoint.service, method, transportTo(endpoint), path), endpoint)
 }
 
 /**

@@ -34,6 +34,11 @@ export class Reservation implements RemoteEndpoint, Admission {
     return this.target.worker
   }
 
+  /** Undefined until the call is admitted: no instance has it. */
+  get slot(): number | undefined {
+    return this.#slot?.endpoint.slot
+  }
+
   get transport(): Transport | undefined {
     return this.target.transport
   }

@@ -1,5 +1,6 @@
-import type { CallStats, EdgeStats } from '../../../observe/app-status.ts'
-import { type EdgeTotal, timedOf } from '../../../observe/metrics/edge-totals.ts'
+import type { CallStats, EdgeStats, WorkerOutcomeStats } from '../../../observe/app-status.ts'
+import { type EdgeTotal, type PartTotal, timedOf } from '../../../observe/metrics/edge-totals.ts'
+import { calleeOf, callerOf, noWorker } from '../../../shared/metrics/worker-pair.ts'
 import { noStatus } from '../../../shared/metrics/edge-table.ts'
 import { bucketCount, quantile, upperBound } from '../../../shared/metrics/latency-buckets.ts'
 
@@ -29,14 +30,28 @@ export function toEdgeStats(total: EdgeTotal): EdgeStats {
     callsPerSecond,
     p50,
     p99,
-    outcomes: outcomes.map(({ status, count, sum, buckets }) => ({
-      status: statusText(status),
-      count,
-      timed: timedOf({ buckets }),
-      sum,
-      buckets: distribution(buckets).buckets,
+    outcomes: outcomes.map((outcome) => ({
+      status: statusText(outcome.status),
+      ...partStats(outcome),
+      workers: [...outcome.parts].map(([pair, part]) => toWorkerStats(pair, part)),
     })),
   }
+}
+
+function toWorkerStats(pair: number, part: PartTotal): WorkerOutcomeStats {
+  return { caller: slotOf(callerOf(pair)), callee: slotOf(calleeOf(pair)), ...partStats(part) }
+}
+
+function slotOf(worker: number): number | null {
+  return worker === noWorker ? null : worker - 1
+}
+
+function partStats({
+  count,
+  sum,
+  buckets,
+}: PartTotal): Pick<WorkerOutcomeStats, 'count' | 'timed' | 'sum' | 'buckets'> {
+  return { count, timed: timedOf({ buckets }), sum, buckets: distribution(buckets).buckets }
 }
 
 /** Coarser bounds than the counted buckets: powers of two of microseconds, from 16. */

@@ -93,6 +93,19 @@ const calls = z.object({
 
 const buckets = z.array(z.object({ le: milliseconds.nullable(), count }))
 
+const slot = z.int().nullable().meta({ description: 'the index of a slot; null: unknown, or none of this app' })
+
+const outcome = z.object({
+  status: z.string(),
+  count,
+  timed,
+  sum: milliseconds,
+  buckets,
+  workers: z
+    .array(z.looseObject({ caller: slot, callee: slot, count, timed, sum: milliseconds, buckets }))
+    .meta({ description: 'the same calls by the workers that made and answered them' }),
+})
+
 /** The calls of one caller to one method or route of a service, over one transport. */
 export const edgeSchema = z.object({
   caller: z.string().meta({ description: 'a service; empty for calls from outside' }),
@@ -108,7 +121,7 @@ export const edgeSchema = z.object({
   callsPerSecond: z.number(),
   p50: milliseconds,
   p99: milliseconds,
-  outcomes: z.array(z.looseObject({ status: z.string(), count, timed, sum: milliseconds, buckets })),
+  outcomes: z.array(outcome.loose()),
 })
 
 const run = z.object({
