@@ -15,12 +15,13 @@ use std::sync::atomic::Ordering;
 use napi::{Error, Result, Status};
 use napi_derive::napi;
 
+use crate::direct::templates::Templates;
 use crate::entrance::{Command, Entrance};
 use crate::io::thread::start;
 use crate::tls::{Material, Pair};
 use crate::worker::queue_times::SUM_UNITS;
 use edges::DirectEdge;
-use options::{DirectOptions, EntranceOptions, InstanceOptions, RouteOptions, limits_of};
+use options::{DirectOptions, EntranceOptions, InstanceOptions, RouteOptions, TemplateOptions, limits_of};
 
 /// PEM, and the names that select it.
 #[napi(object)]
@@ -158,6 +159,12 @@ impl NativeEntrance {
     pub fn set_instances(&self, instances: Vec<InstanceOptions>) {
         let instances: Vec<_> = instances.into_iter().filter_map(InstanceOptions::instance).collect();
         self.inner.direct.set_instances(&instances);
+    }
+
+    /// The path templates of all services, by which requests are counted.
+    #[napi(catch_unwind)]
+    pub fn set_templates(&self, templates: Vec<TemplateOptions>) {
+        self.inner.direct.set_templates(Templates::new(templates.into_iter().map(Into::into)));
     }
 
     /// The number of requests that waited up to each bound for their handler, the number of those

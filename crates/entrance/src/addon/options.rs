@@ -6,6 +6,7 @@ use napi_derive::napi;
 
 use crate::direct::routes::Route;
 use crate::direct::settings::{Address, Instance, Settings};
+use crate::direct::templates::{Segment, Template};
 use crate::limits::Limits;
 use crate::worker::area::AREA;
 use crate::worker::record::FORMAT;
@@ -121,5 +122,29 @@ impl InstanceOptions {
             Self { .. } => return None,
         };
         Some((self.service, Instance { address, slot: self.slot }))
+    }
+}
+
+/// A path template of a service.
+#[napi(object)]
+pub struct TemplateOptions {
+    pub service: String,
+    /// As it is shown.
+    pub path: String,
+    /// Default: any.
+    pub method: Option<String>,
+    /// Texts, `:` for a parameter, and `*` at the end for all that follows.
+    pub segments: Vec<String>,
+}
+
+impl From<TemplateOptions> for (String, Template) {
+    fn from(options: TemplateOptions) -> Self {
+        let segment = |text: String| match text.as_str() {
+            ":" => Segment::Parameter,
+            "*" => Segment::Rest,
+            _ => Segment::Text(text),
+        };
+        let segments = options.segments.into_iter().map(segment).collect();
+        (options.service, Template { path: options.path, method: options.method, segments })
     }
 }

@@ -76,7 +76,7 @@ pub async fn run(call: Call, mut pieces: UnboundedReceiver<Vec<u8>>) {
     };
     let text = head::request(&request.head, &request.fields, &request.text, &forwarded);
     let method = request.head.method.of(&request.text);
-    let counted = directory.counts.begin(&call.served.target.service, &found.prefix, method, &instance);
+    let counted = directory.counts.begin(&call.served.target.service, &found.shown, method, &instance);
     let attempt = Attempt { call: &call, request: &request, settings: &settings, address, counted: &counted, text };
     let mut is_lost = false;
     let is_repeatable = request.head.framing == Framing::None && is_idempotent(method);

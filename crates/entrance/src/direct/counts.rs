@@ -27,7 +27,7 @@ const METHODS: [&str; 10] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 
 pub struct Edge {
     pub service: String,
-    /// The prefix of the gateway's route.
+    /// A template, or the prefix of the gateway's route.
     pub route: String,
     pub method: &'static str,
     pub transport: &'static str,

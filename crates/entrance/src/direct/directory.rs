@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use super::counts::Counts;
 use super::routes::{Route, Routes, is_usual_path, usual_host};
 use super::settings::{Address, Instance, Settings};
+use super::templates::Templates;
 use crate::http1::parser::Head;
 use crate::http1::span::Span;
 use crate::worker::{Form, Worker};
@@ -89,7 +90,24 @@ impl Drop for Load {
 struct State {
     routes: Routes,
     settings: Arc<Settings>,
+    templates: Templates,
     targets: HashMap<String, Arc<Target>>,
+}
+
+impl State {
+    fn shown(&self, route: &Route, method: &[u8], path: &[u8]) -> String {
+        let stripped = if route.strip { route.prefix.as_str() } else { "" };
+        let own = match path.get(stripped.len()..) {
+            Some(rest) if rest.first() == Some(&b'/') => rest,
+            _ => b"/",
+        };
+        match self.templates.find(&route.service, method, own) {
+            // The prefix alone leads to the service's `/`.
+            Some("/") if !stripped.is_empty() => stripped.to_owned(),
+            Some(template) => format!("{stripped}{template}"),
+            None => route.prefix.clone(),
+        }
+    }
 }
 
 /// A service for a request, and the prefix of its route.
@@ -98,6 +116,8 @@ pub struct Direct {
     pub prefix: String,
     /// The path loses the prefix.
     pub strip: bool,
+    /// By which the request counts: a template after what the path loses, or the prefix.
+    pub shown: String,
 }
 
 #[derive(Default)]
@@ -131,6 +151,11 @@ impl Directory {
         added
     }
 
+    /// Of all services.
+    pub fn set_templates(&self, templates: Templates) {
+        self.state.write().templates = templates;
+    }
+
     /// The instances that serve now. Of a service that is not reached directly, nothing is kept.
     pub fn set_instances(&self, instances: &[(String, Instance)]) {
         let state = self.state.read();
@@ -151,7 +176,8 @@ impl Directory {
         }
         let route = state.routes.find(host, path)?;
         let target = state.targets.get(&route.service).filter(|target| target.is_served())?;
-        Some(Direct { target: target.clone(), prefix: route.prefix.clone(), strip: route.strip })
+        let shown = state.shown(route, head.method.of(text), path);
+        Some(Direct { target: target.clone(), prefix: route.prefix.clone(), strip: route.strip, shown })
     }
 
     pub fn is_used(&self) -> bool {

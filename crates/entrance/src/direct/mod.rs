@@ -6,6 +6,7 @@
 //! - `directory`: the targets, their instances and the routes to them
 //! - `routes`: which requests a target gets. The gateway in a worker gets all others, so what is
 //!   unusual is judged in one place only
+//! - `templates`: by which requests are counted
 //! - `head`: what the gateway changes in heads, on both ways
 //! - `upstream`: connections to instances, and those that are kept
 //! - `counts`: what the requests were, for metrics
@@ -21,6 +22,7 @@ mod request;
 pub mod routes;
 mod serve;
 pub mod settings;
+pub mod templates;
 mod upstream;
 
 pub use serve::serve;

@@ -92,10 +92,21 @@ export interface DirectInstance {
   readonly slot?: number | undefined
 }
 
+/** A path template of a service, by which its requests are counted. */
+export interface DirectTemplate {
+  readonly service: string
+  /** As it is shown. */
+  readonly path: string
+  /** Default: any. */
+  readonly method?: string
+  /** Texts, `:` for a parameter, and `*` at the end for all that follows. */
+  readonly segments: readonly string[]
+}
+
 /** Requests that instances got without a worker between: what was counted since the last time. */
 export interface DirectEdge {
   readonly service: string
-  /** The prefix of the gateway's route. */
+  /** A path template, or the prefix of the gateway's route. */
   readonly route: string
   /** `*`: beyond the limit, any of any route. */
   readonly method: string
@@ -135,6 +146,8 @@ export interface NativeEntrance {
   setRoutes(routes: readonly DirectRoute[], services: readonly string[], options: DirectOptions): void
   /** All that serve now. */
   setInstances(instances: readonly DirectInstance[]): void
+  /** Of all services. */
+  setTemplates(templates: readonly DirectTemplate[]): void
   unlisten(): void
   /** Whether a worker is about to start: requests wait for it while there is none. */
   expectWorker(isExpected: boolean): void

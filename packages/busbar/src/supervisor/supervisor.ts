@@ -87,6 +87,7 @@ class Supervisor implements RunningApp {
       identity: () => this.#certificates.identity,
       entrance: () => this.#ports.entrance?.access,
       separate: (instances) => this.#ports.entrance?.setInstances(instances),
+      templates: (all) => this.#ports.entrance?.setTemplates(all),
       calls: () => this.#callPorts.access,
       reachable: () => this.#readiness.review(),
       health: (...report) => this.#caretaker.health(...report),

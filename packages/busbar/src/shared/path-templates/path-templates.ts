@@ -85,7 +85,7 @@ const maxOptional = 3
  * As the tree has them: `{id}` of OpenAPI and of contracts is `:id`, `*rest` of Express 5 is `*`,
  * and what may be left out (`{/:id}`, or `/:id?` at the end) makes two patterns.
  */
-function patternsOf(path: string): readonly string[] {
+export function patternsOf(path: string): readonly string[] {
   const written = path.replace(/(\/:\w+(?:\([^)]*\))?)\?$/, '{$1}')
   const optional = written.match(/\{\/[^{}]*\}/g) ?? []
   if (optional.length > maxOptional) return []

@@ -86,7 +86,7 @@ function newBranch<Template>(): Branch<Template> {
 }
 
 function grow<Template>(branch: Branch<Template>, segment: string): Branch<Template> {
-  if (/^:\w+$/.test(segment)) return (branch.parameter ??= newBranch())
+  if (isParameter(segment)) return (branch.parameter ??= newBranch())
   if (!segment.includes(':')) {
     const known = branch.texts.find(({ text }) => text === segment)
     if (known !== undefined) return known.next
@@ -102,8 +102,13 @@ function grow<Template>(branch: Branch<Template>, segment: string): Branch<Templ
   return next
 }
 
+/** A whole segment. */
+export function isParameter(segment: string): boolean {
+  return /^:\w+$/.test(segment)
+}
+
 /** Slashes within an expression do not count. */
-function segmentsOf(pattern: string): string[] {
+export function segmentsOf(pattern: string): string[] {
   return pattern.replace(/\/$/, '').match(/(?<=\/)(?:\([^)]*\)|[^/])*/g) ?? []
 }
 

@@ -1,6 +1,7 @@
 import { type App, gatewayOpensConnections, isRawEntry } from '../../config/app.ts'
 import { BusbarError, restoreError } from '../../contract/errors.ts'
 import type { EntranceStats } from '../../observe/app-status.ts'
+import { configuredTemplates, type ServiceTemplates } from '../../shared/path-templates/known-templates.ts'
 import type { ListenerSpec, TlsMaterial } from '../../shared/control-messages.ts'
 import {
   type DirectEdge,
@@ -14,7 +15,7 @@ import {
 import { portFailure } from '../../shared/listeners/open-port.ts'
 import { descriptorsLeft } from '../../shared/process/descriptors.ts'
 import type { Timing } from '../timing.ts'
-import { planDirect } from './direct-services.ts'
+import { planDirect, planTemplates } from './direct-services.ts'
 
 /**
  * The native entrance of the gateway: it accepts the connections and chooses a worker for each
@@ -26,6 +27,9 @@ export class GatewayEntrance {
   readonly #timing: Timing
   #isSecure = false
   #instances: readonly DirectInstance[] = []
+  /** Path templates, of the config and of workers. */
+  #configured: readonly ServiceTemplates[] = []
+  #found: readonly ServiceTemplates[] = []
 
   private constructor(file: string, native: NativeEntrance, timing: Timing) {
     this.access = { file, id: native.id }
@@ -87,12 +91,20 @@ export class GatewayEntrance {
     const { routes, services, options } = planDirect(app)
     this.#native.setRoutes(routes, services, options)
     this.#native.setInstances(this.#instances)
+    this.#configured = configuredTemplates(app.services)
+    this.setTemplates(this.#found)
   }
 
   /** Those in processes and commands that serve now. */
   setInstances(instances: readonly DirectInstance[]): void {
     this.#instances = instances
     this.#native.setInstances(instances)
+  }
+
+  /** Those that workers have found. */
+  setTemplates(found: readonly ServiceTemplates[]): void {
+    this.#found = found
+    this.#native.setTemplates(planTemplates([...this.#configured, ...found]))
   }
 
   /** Returns the spec with the real port. */

@@ -14,6 +14,7 @@ import type { HealthReport } from '../../shared/health/health-monitor.ts'
 import { hostIdOf } from '../../shared/cluster/subjects.ts'
 import { startRunningTimeout } from '../../shared/running-timeout.ts'
 import type { Identity } from '../../shared/hosts.ts'
+import type { ServiceTemplates } from '../../shared/path-templates/known-templates.ts'
 import { InstanceTable } from '../../shared/metrics/instance-table.ts'
 import { type Hold, type PeerAddress, type PeerInfo, PeerRegistry } from '../peers/peer-registry.ts'
 import { Reconnector } from '../peers/reconnector.ts'
@@ -49,6 +50,8 @@ export interface LauncherParts {
   readonly entrance: () => EntranceAccess | undefined
   /** The instances that serve in processes and commands have changed. */
   readonly separate: (instances: readonly DirectInstance[]) => void
+  /** Workers have found further path templates: all that they have found so far. */
+  readonly templates: (all: readonly ServiceTemplates[]) => void
   readonly calls: () => CallAccess
   /** Other services of other apps can be reached than before. */
   readonly reachable: () => void
@@ -263,7 +266,9 @@ export class Launcher {
     if (message.type !== 'pathTemplates') return this.observations.receive(handle, message)
     // A program that forges messages of its worker must not name the calls of other services.
     const order = handle.spec.hosts.some(({ name }) => name === message.service) && this.#templates.report(message)
-    if (order) for (const worker of this.#alive) worker.send(order)
+    if (!order) return
+    for (const worker of this.#alive) worker.send(order)
+    this.#parts.templates(this.#templates.all)
   }
 
   /** Modules that the flags of a process load can change what its own probes find. */

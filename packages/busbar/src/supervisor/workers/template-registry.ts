@@ -11,8 +11,12 @@ export class TemplateRegistry {
     return added.length === 0 ? undefined : { type: 'pathTemplates', service, templates: added }
   }
 
+  get all(): readonly ServiceTemplates[] {
+    return this.#known.all
+  }
+
   /** For a worker that starts. */
   get orders(): readonly Order[] {
-    return this.#known.all.map((one) => ({ type: 'pathTemplates', ...one }))
+    return this.all.map((one) => ({ type: 'pathTemplates', ...one }))
   }
 }
