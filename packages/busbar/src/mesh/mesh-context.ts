@@ -73,6 +73,8 @@ export interface Streams {
 export interface ConnectionOrigin {
   /** The calling service. Undefined for requests from outside. */
   readonly caller: string | undefined
+  /** Its worker, as an edge counts it, if that is not this one. */
+  readonly worker?: number | undefined
   /** The position of the next call in its chain of calls, starting at 1. */
   readonly hops: number
   /** The instance, if it has been chosen already. */

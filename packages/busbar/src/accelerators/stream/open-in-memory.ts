@@ -59,7 +59,13 @@ function establish(attempt: Attempt): void {
     const ends = { local: end.remote, remote: end.local }
     ConnectionEnd.join(
       end,
-      openServerEnd(endpoint, { ...ends, hops, caller, worker: mesh.meter?.worker, transport: 'local' }),
+      openServerEnd(endpoint, {
+        ...ends,
+        hops,
+        caller,
+        worker: origin.worker ?? mesh.meter?.worker,
+        transport: 'local',
+      }),
     )
     end.socket.connected()
   } else refuse(attempt)
@@ -86,8 +92,8 @@ function connectOverLink(attempt: Attempt, endpoint: RemoteEndpoint): OppositeEn
   const { mesh, end, enter, origin } = attempt
   return openOverLink(endpoint, end, {
     ...origin,
-    worker: mesh.meter?.worker ?? noWorker,
-    counter: RequestCounter.for(mesh, endpoint, origin.caller),
+    worker: origin.worker ?? mesh.meter?.worker ?? noWorker,
+    counter: RequestCounter.for(mesh, endpoint, origin),
     onConnected: () => {
       if (end.socket.connecting) enter(() => end.socket.connected())
     },

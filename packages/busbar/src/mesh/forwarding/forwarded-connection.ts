@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { refuseConnection } from '../http/problem-response.ts'
 import type { ConnectionOrigin, MeshContext } from '../mesh-context.ts'
+import { noWorker } from '../../shared/metrics/worker-pair.ts'
 import { openConnection } from '../sockets/connect.ts'
 import { RequestWrites } from '../sockets/request-writes.ts'
 
@@ -27,7 +28,9 @@ export class ForwardedConnection {
   constructor(client: Socket, mesh: MeshContext, target: ForwardTarget) {
     this.#client = client
     this.#target = target
-    const service = openConnection(mesh, target.service, target.port, { allowHalfOpen: true }, target)
+    // It is a process that no worker of the app has, or none that is known here.
+    const origin = { ...target, worker: noWorker }
+    const service = openConnection(mesh, target.service, target.port, { allowHalfOpen: true }, origin)
     this.#service = service
     this.#requests = new RequestWrites(service)
     client.on('error', () => service.resetAndDestroy()).on('close', () => service.destroy())

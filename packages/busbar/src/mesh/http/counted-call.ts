@@ -12,11 +12,14 @@ export class CountedCall extends ForwardingExchange {
   #isAborted = false
   /** The worker of the instance that has the request, as for `end` of an edge. */
   #callee: number | undefined
+  readonly #caller: number | undefined
 
-  constructor(handler: ExchangeHandler, edge: CountedEdge, endpoint: Endpoint) {
+  /** `caller`: its worker, if that is not this one. */
+  constructor(handler: ExchangeHandler, edge: CountedEdge, endpoint: Endpoint, caller?: number) {
     super(handler)
     this.#edge = edge
     this.#callee = answererAt(endpoint)
+    this.#caller = caller
     this.#began = edge.begin()
   }
 
@@ -54,14 +57,14 @@ export class CountedCall extends ForwardingExchange {
   }
 
   #count(failure: Error | undefined, isAborted: boolean): void {
-    endCall(this.#edge, this.#began, this.status, failure, isAborted, this.#callee)
+    endCall(this.#edge, this.#began, this.status, failure, isAborted, this.#callee, this.#caller)
   }
 }
 
 /**
  * Counts how a call has ended: `began`: what `edge.begin()` returned. `status`: of the response,
  * once it has begun. `failure`: why it is not complete. The caller itself may have aborted it.
- * `callee`: as for `edge.end`.
+ * `callee` and `caller`: as for `edge.end`.
  */
 export function endCall(
   edge: CountedEdge,
@@ -70,12 +73,13 @@ export function endCall(
   failure: NodeJS.ErrnoException | undefined,
   isAborted: boolean,
   callee?: number,
+  caller?: number,
 ): void {
   // A connection would have been refused, so the callee would not have counted the call.
   if (status === noStatus && notTaken.has(failure?.code ?? '')) return edge.withdraw()
   // A response that the caller aborted counts by its status.
   const counts = failure === undefined || isAborted || status >= 500
-  edge.end(counts ? status : noStatus, began, callee)
+  edge.end(counts ? status : noStatus, began, callee, caller)
 }
 
 /** No instance has taken the call. */

@@ -57,13 +57,13 @@ export function connectBySocket(
   }
   const path = endpoint?.at === 'here' ? endpoint.listener?.path : endpoint?.path
   if (endpoint === undefined || path === undefined) return refuse(client, port, refused())
-  connectToInstance(client, path, port, { ...origin, worker: mesh.meter?.worker }, refused)
+  connectToInstance(client, path, port, { worker: mesh.meter?.worker, ...origin }, refused)
   count(mesh, endpoint, origin, client)
 }
 
 /** After `connect`, which restores a replaced `write`, and after the preamble. */
-function count(mesh: MeshContext, endpoint: Endpoint, { caller }: ConnectionOrigin, client: Socket): void {
-  const counter = RequestCounter.for(mesh, endpoint, caller)
+function count(mesh: MeshContext, endpoint: Endpoint, origin: ConnectionOrigin, client: Socket): void {
+  const counter = RequestCounter.for(mesh, endpoint, origin)
   if (counter !== undefined) countRequests(client, counter)
 }
 

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { noWorker } from '../../shared/metrics/worker-pair.ts'
 import { noStatus } from '../../shared/metrics/edge-table.ts'
 import { type Body, MessageScan } from '../http/message-scan.ts'
-import type { MeshContext } from '../mesh-context.ts'
+import type { ConnectionOrigin, MeshContext } from '../mesh-context.ts'
 import type { CountedEdge } from '../meter.ts'
 import { answererAt, type Endpoint, transportTo } from '../routing/endpoint.ts'
 import { encodingOf, observeCalls, raiseMaxListeners, type SeenCall } from './observe-calls.ts'
@@ -17,6 +17,12 @@ interface CountedRequest {
   isCounted: boolean
 }
 
+/** As for `end` of an edge. */
+interface CallWorkers {
+  readonly callee: number | undefined
+  readonly caller?: number | undefined
+}
+
 /**
  * Counts the requests of one connection by the bytes of both directions, at the caller's end: for
  * an instance whose host counts nothing for this app, since it is a command or belongs to another
@@ -24,7 +30,7 @@ interface CountedRequest {
  */
 export class RequestCounter {
   readonly #edgeOf: (method: string, url: string) => CountedEdge
-  readonly #callee: number
+  readonly #workers: CallWorkers
   /** The requests without a complete response, in their order. */
   readonly #open: CountedRequest[] = []
   readonly #requests = new MessageScan({ begun: (head) => this.#asked(head), ended() {} })
@@ -35,22 +41,21 @@ export class RequestCounter {
   #hasEnded = false
   #isOver = false
 
-  /** `callee`: as for `edge.end`. */
-  constructor(edgeOf: (method: string, url: string) => CountedEdge, callee: number = noWorker) {
+  constructor(edgeOf: (method: string, url: string) => CountedEdge, workers: CallWorkers = { callee: noWorker }) {
     this.#edgeOf = edgeOf
-    this.#callee = callee
+    this.#workers = workers
     this.#responses = new MessageScan({ begun: (head) => this.#answered(head), ended: () => this.#completed() })
   }
 
   /** Undefined for calls that are counted elsewhere. */
-  static for(mesh: MeshContext, endpoint: Endpoint, caller: string | undefined): RequestCounter | undefined {
-    const { meter } = mesh
+  static for({ meter }: MeshContext, endpoint: Endpoint, origin: ConnectionOrigin): RequestCounter | undefined {
+    const { caller, worker } = origin
     // Who opens a connection for no service counts its requests, as the gateway does.
     if (meter === undefined || caller === undefined || countsItself(endpoint)) return undefined
     const transport = transportTo(endpoint)
     const edgeOf = (method: string, url: string): CountedEdge =>
       meter.http(caller, endpoint.service, method, transport, url)
-    return new RequestCounter(edgeOf, answererAt(endpoint))
+    return new RequestCounter(edgeOf, { callee: answererAt(endpoint), caller: worker })
   }
 
   /** The bytes that follow are not HTTP/1. */
@@ -125,7 +130,7 @@ export class RequestCounter {
   #count(request: CountedRequest): void {
     if (request.isCounted) return
     request.isCounted = true
-    request.edge.end(request.status, request.began, this.#callee)
+    request.edge.end(request.status, request.began, this.#workers.callee, this.#workers.caller)
   }
 
   #leave(): Body {

@@ -64,7 +64,7 @@ const clients = {
 http.createServer(async ({ url }, response) => {
   const [, client, ...path] = url.split('/')
   response.end(await clients[client]('/' + path.join('/')))
-}).listen(3000)`
+}).listen(process.env.PORT ?? 3000)`
 
 describe('of calls that answer with the process', () => {
   for (const kind of ['process', 'command'] as const)
@@ -104,6 +104,22 @@ describe('of calls that answer with the process', () => {
       assert.deepEqual(retries(app), 1)
     })
 })
+
+for (const accelerators of [acceleratorNames, []])
+  test(`calls of a command have no worker that made them, ${accelerators.length} accelerators`, async () => {
+    using files = new TestFolder({ 'back.cjs': back, 'front.cjs': front })
+    const entry = { file: process.execPath, args: [files.at('front.cjs')] } as unknown as Service['entry']
+    const command = { file: entry.args[0]!, run: 'process', kind: 'command', path: files.path, entry } as const
+    const env = { DEATHS: files.at('death') }
+    const services = { front: command, back: { file: files.at('back.cjs'), run: 'thread', env } } as const
+    await using app = await TestApp.start({ services, gateway: { entry: 'front' }, accelerators })
+    for (const path of ['/fetch/a', '/get/a']) await get(app, path)
+    await pollUntil(
+      () => total(app, 'http_server', 'back') === 2,
+      () => counts(app, 'http_server', 'back'),
+    )
+    assert.deepEqual(counts(app, 'http_client', 'front'), new Map([['', 2]]))
+  })
 
 async function twice(run: Service['run'], changes: Partial<App>, entrance: GatewayConfig['entrance']): Promise<App> {
   const app = await loadApp(folder, { env: {} })

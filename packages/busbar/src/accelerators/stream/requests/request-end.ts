@@ -155,7 +155,7 @@ export class RequestEnd implements OppositeEnd, ExchangeHandler {
     const endpoint = hops > mesh.maxHops ? undefined : find()
     if (endpoint === undefined) return false
     const response = new ResponseText(request.method)
-    const counted = countedFor(this, mesh, endpoint, origin.caller, request)
+    const counted = countedFor(this, mesh, endpoint, origin, request)
     const exchange = mesh.exchanges?.open(endpoint, request, { service, hops }, counted ?? this, find)
     if (exchange === undefined) {
       counted?.withdraw()
@@ -187,11 +187,12 @@ function countedFor(
   handler: ExchangeHandler,
   { meter }: MeshContext,
   endpoint: Endpoint,
-  caller: string | undefined,
+  { caller, worker }: ConnectionOrigin,
   { method, path }: ExchangeRequest,
 ): CountedCall | undefined {
   if (meter === undefined || caller === undefined) return undefined
-  return new CountedCall(handler, meter.http(caller, endpoint.service, method, transportTo(endpoint), path), endpoint)
+  const edge = meter.http(caller, endpoint.service, method, transportTo(endpoint), path)
+  return new CountedCall(handler, edge, endpoint, worker)
 }
 
 /**
