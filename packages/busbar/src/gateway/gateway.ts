@@ -18,10 +18,10 @@ import { sendProblem } from './problems/send-problem.ts'
 import {
   type ClientError,
   clientErrorProblem,
-  methodOf,
   failureProblem,
   malformed,
   noResponse,
+  methodOf,
   stopping,
   tooLarge,
 } from './problems/gateway-problems.ts'
@@ -29,7 +29,6 @@ import type { Problem } from './problems/problem.ts'
 import { limitUnknownLength } from './request-body.ts'
 import { RequestContext, type RequestEvent, type Target } from './request-context.ts'
 import { RequestRouter } from './routing/request-router.ts'
-import type { GatewayRoute } from './routing/routes.ts'
 import { type Redirect, redirectOf } from './redirect.ts'
 import { addField } from './response-fields.ts'
 import { createServer, type GatewayServer, isHttp2 } from './server.ts'
@@ -79,6 +78,7 @@ class HttpGateway implements Gateway {
       all: () => this.#connections.requests(),
       onOverdue: (context) => context.connection.failRequest(this.#reportTimeout(context.service), context),
       onCount: (by) => cells?.addInFlight(by),
+      isCommand: (service) => app.services.some(({ name, kind }) => name === service && kind === 'command'),
       meter,
       tracer,
     })
@@ -234,10 +234,10 @@ class HttpGateway implements Gateway {
     const result = this.#router.route(req)
     context.path = req.url!
     if (result.problem !== undefined) {
-      if (result.unserved !== undefined) this.#unserved(context, result.unserved)
+      const problem = this.#inFlight.unserved(context, result.unserved) ?? result.problem
       // After a malformed request, the start of the next one cannot be trusted.
       if (result.problem.code === 'REQUEST_MALFORMED' || req.headers.upgrade !== undefined) connection.finish()
-      return sendProblem(req, res, result.problem, context.path)
+      return sendProblem(req, res, problem, context.path)
     }
     if (result.setCookie !== undefined) addField(res, 'set-cookie', result.setCookie, 'beside')
     const { maxBodySize } = this.#parts.app.limits
@@ -245,12 +245,6 @@ class HttpGateway implements Gateway {
     prepareRequest(req, result)
     limitUnknownLength(req, maxBodySize, () => connection.failRequest(tooLarge(maxBodySize), context))
     this.#deliver(context, result)
-  }
-
-  /** The native entrance calls processes by Unix sockets, and commands at their ports. */
-  #unserved(context: RequestContext, route: GatewayRoute): void {
-    const isCommand = this.#parts.app.services.some(({ name, kind }) => name === route.service && kind === 'command')
-    this.#inFlight.unserved(context, route, isCommand ? 'tcp' : 'unix')
   }
 
   #deliver(context: RequestContext, { route, endpoint }: Target): void {

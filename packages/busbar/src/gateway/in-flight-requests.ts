@@ -3,7 +3,8 @@ import { answererAt, type LocalEndpoint, transportTo } from '../mesh/routing/end
 import { bytesBefore, countBytes, traceRequest } from '../mesh/tracing/traced-request.ts'
 import type { Tracer } from '../mesh/tracing/tracer.ts'
 import { takeLost } from '../shared/lost-requests.ts'
-import type { Transport } from '../shared/metrics/edge-table.ts'
+import { noResponse } from './problems/gateway-problems.ts'
+import type { Problem } from './problems/problem.ts'
 import type { RequestContext, Target } from './request-context.ts'
 import { ResponseTimeout } from './response-timeout.ts'
 import type { GatewayRoute } from './routing/routes.ts'
@@ -16,6 +17,7 @@ export interface InFlightParts {
   readonly onOverdue: (context: RequestContext) => void
   /** One more or one less is in flight. */
   readonly onCount: (by: 1 | -1) => void
+  readonly isCommand: (service: string) => boolean
   readonly meter?: Meter | undefined
   readonly tracer?: Tracer | undefined
 }
@@ -64,11 +66,18 @@ export class InFlightRequests {
     if (takeLost(context.req.socket)) context.edge?.retried()
   }
 
-  /** No instance serves. Nobody was called, unless an instance has had the request. */
-  unserved(context: RequestContext, route: GatewayRoute, transport: Transport): void {
-    if (!takeLost(context.req.socket)) return
-    context.edge = this.#parts.meter?.arriving(route, context.req.method!, transport, context.req.url!)
+  /**
+   * No instance serves `route`. Nobody was called, unless the last instance ended with the request:
+   * then the answer is this problem.
+   */
+  unserved(context: RequestContext, route: GatewayRoute | undefined): Problem | undefined {
+    if (route === undefined || !takeLost(context.req.socket)) return undefined
+    const { meter, isCommand } = this.#parts
+    // The native entrance has called it: processes by Unix sockets, and commands at their ports.
+    const transport = isCommand(route.service) ? 'tcp' : 'unix'
+    context.edge = meter?.arriving(route, context.req.method!, transport, context.req.url!)
     context.began = context.edge?.begin()
+    return noResponse(route.service, 'SERVICE_HANGUP')
   }
 
   /** A service in this thread was given the gateway's own request. */
