@@ -133,16 +133,24 @@ pub struct TemplateOptions {
     pub path: String,
     /// Default: any.
     pub method: Option<String>,
-    /// Texts, `:` for a parameter, and `*` at the end for all that follows.
-    pub segments: Vec<String>,
+    pub segments: Vec<SegmentOptions>,
+}
+
+/// `is`: `text`, `parameter`, `digits`, `pieces` or `rest`.
+#[napi(object)]
+pub struct SegmentOptions {
+    pub is: String,
+    pub texts: Vec<String>,
 }
 
 impl From<TemplateOptions> for (String, Template) {
     fn from(options: TemplateOptions) -> Self {
-        let segment = |text: String| match text.as_str() {
-            ":" => Segment::Parameter,
-            "*" => Segment::Rest,
-            _ => Segment::Text(text),
+        let segment = |SegmentOptions { is, texts }: SegmentOptions| match is.as_str() {
+            "text" => Segment::Text(texts.concat()),
+            "digits" => Segment::Digits,
+            "pieces" => Segment::Pieces(texts),
+            "rest" => Segment::Rest,
+            _ => Segment::Parameter,
         };
         let segments = options.segments.into_iter().map(segment).collect();
         (options.service, Template { path: options.path, method: options.method, segments })

@@ -3,13 +3,51 @@
 
 use std::collections::HashMap;
 
-/// In the order of preference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment {
     Text(String),
+    Digits,
+    /// Several parameters with these texts around them, of which the outer ones may be empty.
+    Pieces(Vec<String>),
     Parameter,
     /// The last one: all that follows.
     Rest,
+}
+
+impl Segment {
+    /// What is more definite comes first.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Text(_) => 1,
+            Self::Digits | Self::Pieces(_) => 2,
+            Self::Parameter => 3,
+            Self::Rest => 4,
+        }
+    }
+
+    /// `part`: one segment of a path.
+    fn matches(&self, part: &[u8]) -> bool {
+        match self {
+            Self::Text(text) => text.as_bytes() == part,
+            Self::Digits => !part.is_empty() && part.iter().all(u8::is_ascii_digit),
+            Self::Pieces(texts) => has_pieces(texts, part),
+            Self::Parameter => !part.is_empty(),
+            Self::Rest => true,
+        }
+    }
+}
+
+/// Each parameter has a byte at least, and ends where the next text is found first.
+fn has_pieces(texts: &[String], part: &[u8]) -> bool {
+    let [first, between @ .., last] = texts else { return false };
+    let Some(mut rest) = part.strip_prefix(first.as_bytes()) else { return false };
+    for text in between {
+        let text = text.as_bytes();
+        let found = rest.get(1..).and_then(|later| later.windows(text.len().max(1)).position(|window| window == text));
+        let Some(found) = found else { return false };
+        rest = rest.get(1 + found + text.len()..).unwrap_or_default();
+    }
+    rest.strip_suffix(last.as_bytes()).is_some_and(|parameter| !parameter.is_empty())
 }
 
 #[derive(Clone, Debug)]
@@ -22,32 +60,25 @@ pub struct Template {
 }
 
 impl Template {
-    /// Those for one method come first, then those with fixed text before parameters. A path that
-    /// ends comes before one that goes on.
+    /// Those for one method come first, then those that are more definite. A path that ends comes
+    /// before one that goes on.
     fn rank(&self) -> (bool, Vec<u8>) {
-        let kind = |segment: &Segment| match segment {
-            Segment::Text(_) => 1,
-            Segment::Parameter => 2,
-            Segment::Rest => 3,
-        };
-        (self.method.is_none(), self.segments.iter().map(kind).chain([0]).collect())
+        (self.method.is_none(), self.segments.iter().map(Segment::rank).chain([0]).collect())
     }
 
     /// `path` begins with a slash, and has no query. A slash at its end makes no difference.
-    fn matches(&self, method: &[u8], path: &[u8]) -> bool {
+    fn matches(&self, path: &[u8]) -> bool {
         let mut parts = path.get(1..).unwrap_or_default().split(|&byte| byte == b'/');
-        let is_of_method = self.method.as_ref().is_none_or(|own| own.as_bytes() == method);
-        is_of_method
-            && self.segments.iter().all(|segment| match (segment, parts.next()) {
-                (_, None) => false,
-                (Segment::Text(text), Some(part)) => text.as_bytes() == part,
-                (Segment::Parameter, Some(part)) => !part.is_empty(),
-                (Segment::Rest, Some(_)) => {
-                    parts.by_ref().for_each(drop);
-                    true
-                }
-            })
-            && matches!((parts.next(), parts.next()), (None, _) | (Some(b""), None))
+        for segment in &self.segments {
+            match parts.next() {
+                Some(part) if segment.matches(part) => {}
+                _ => return false,
+            }
+            if *segment == Segment::Rest {
+                return true;
+            }
+        }
+        matches!((parts.next(), parts.next()), (None, _) | (Some(b""), None))
     }
 }
 
@@ -72,7 +103,14 @@ impl Templates {
     pub fn find(&self, service: &str, method: &[u8], path: &[u8]) -> Option<&str> {
         let templates = self.0.get(service)?;
         let path = path.split(|&byte| byte == b'?').next().unwrap_or_default();
-        templates.iter().find(|template| template.matches(method, path)).map(|template| template.path.as_str())
+        let of = |method: &[u8]| {
+            let is_of_method =
+                |template: &&Template| template.method.as_ref().is_none_or(|own| own.as_bytes() == method);
+            templates.iter().filter(is_of_method).find(|template| template.matches(path))
+        };
+        // HEAD counts by a template of GET if it has none.
+        let found = of(method).or_else(|| if method == b"HEAD" { of(b"GET") } else { None });
+        found.map(|template| template.path.as_str())
     }
 }
 
@@ -83,6 +121,8 @@ mod tests {
     fn template(method: Option<&str>, path: &str) -> (String, Template) {
         let segment = |part: &str| match part {
             "*" => Segment::Rest,
+            "#" => Segment::Digits,
+            _ if part.contains('~') => Segment::Pieces(part.split('~').map(str::to_owned).collect()),
             _ if part.starts_with(':') => Segment::Parameter,
             text => Segment::Text(text.to_owned()),
         };
@@ -123,5 +163,27 @@ mod tests {
             assert_eq!(few.find("a", b"GET", path), None, "{}", path.escape_ascii());
         }
         assert_eq!(few.find("a", b"GET", b"/files/"), Some("/files/*"));
+    }
+
+    #[test]
+    fn a_segment_may_be_partly_a_parameter() {
+        let all = [
+            template(None, "/n/#"),
+            template(None, "/n/:id"),
+            template(None, "/f/~-v~.html"),
+            template(Some("GET"), "/h"),
+        ];
+        let templates = Templates::new(all.into_iter());
+        let found = |method: &[u8], path: &str| templates.find("a", method, path.as_bytes()).map(str::to_owned);
+        assert_eq!(found(b"GET", "/n/12").as_deref(), Some("/n/#"));
+        assert_eq!(found(b"GET", "/n/12x").as_deref(), Some("/n/:id"));
+        assert_eq!(found(b"HEAD", "/h").as_deref(), Some("/h"));
+        assert_eq!(found(b"POST", "/h"), None);
+        for path in ["/f/a-v1.html", "/f/a-v-v2.html.html"] {
+            assert_eq!(found(b"GET", path).as_deref(), Some("/f/~-v~.html"), "{path}");
+        }
+        for path in ["/f/-v1.html", "/f/a-v.html", "/f/a-v1.htm", "/f/a", "/f/.html"] {
+            assert_eq!(found(b"GET", path), None, "{path}");
+        }
     }
 }

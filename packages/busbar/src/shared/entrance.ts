@@ -99,8 +99,13 @@ export interface DirectTemplate {
   readonly path: string
   /** Default: any. */
   readonly method?: string
-  /** Texts, `:` for a parameter, and `*` at the end for all that follows. */
-  readonly segments: readonly string[]
+  readonly segments: readonly DirectSegment[]
+}
+
+/** As in `path-templates/template-pattern.ts`. */
+export interface DirectSegment {
+  readonly is: 'text' | 'parameter' | 'digits' | 'pieces' | 'rest'
+  readonly texts: readonly string[]
 }
 
 /** Requests that instances got without a worker between: what was counted since the last time. */

@@ -10,7 +10,10 @@ describe('a path template', () => {
     ['/items/{id}/parts/{part}', ['/items/1/parts/2'], ['/items/1/parts']],
     ['/items{/:id}', ['/items', '/items/7'], ['/items/7/8']],
     ['/files/*path', ['/files/a/b', '/files/a/'], ['/file', '/files']],
-    ['/items/:id(^\\d+$)', ['/items/7'], ['/items/x']],
+    ['/items/:id(^\\d+$)', ['/items/7'], ['/items/x', '/items/7x']],
+    ['/:from-:to.html', ['/1-2.html', '/a-b-c.html.html'], ['/1.html', '/-2.html', '/1-.html', '/1-2.htm']],
+    ['/v:version/:file.:ext', ['/v1/a.b', '/v1/a.b.c'], ['/v/a.b', '/v1/a', '/v1/.b']],
+    ['/a::b', ['/a:b'], ['/a1']],
     ['/', ['/', '/?x'], ['/x']],
   ]
   for (const [template, matched, others] of cases)
@@ -29,6 +32,20 @@ describe('a path template', () => {
     assert.equal(templates.of('a').find('SPECIAL', '/items/7')?.path, '/items/:any')
   })
 
+  test('of GET is for HEAD, unless HEAD has one', () => {
+    const templates = knowing('GET /a/:get', 'GET /b/:get', 'HEAD /b/:head')
+    assert.equal(templates.of('a').find('HEAD', '/a/1')?.path, '/a/:get')
+    assert.equal(templates.of('a').find('HEAD', '/b/1')?.path, '/b/:head')
+    assert.equal(templates.of('a').find('POST', '/a/1'), undefined)
+  })
+
+  test('takes no more time with a path that almost matches in many ways', () => {
+    const templates = knowing('/:a-:b-:c-:d-:e.html', '/:a-:b-:c-:d', '/*')
+    // With regular expressions, years.
+    assert.equal(templates.of('a').find('GET', `/${'-'.repeat(100_000)}`)?.path, '/:a-:b-:c-:d')
+    assert.equal(templates.of('a').find('GET', `/${'-'.repeat(100_000)}/x`)?.path, '/*')
+  })
+
   test('gives way to one with more fixed text, in any order', () => {
     const templates = knowing('/items/:id', '/items/all', '/*')
     assert.equal(templates.of('a').find('GET', '/items/all')?.path, '/items/all')
@@ -42,7 +59,23 @@ describe('a path template', () => {
       assert.ok(found === undefined || found.path === '/items/:id')
     })
 
-  for (const text of ['items', 'get /items', 'GET items', '/a b', '', `/${'x'.repeat(100)}`, '/a/*b/c', '/:', '/a/:/b'])
+  for (const text of [
+    'items',
+    'get /items',
+    'GET items',
+    '/a b',
+    '',
+    `/${'x'.repeat(100)}`,
+    '/a/*b/c',
+    '/:',
+    '/a/:/b',
+    '/:a(.+)',
+    '/:a(x|y)',
+    '/:a:b',
+    '/a?',
+    '/a\u001b[31m',
+    '/a\u0085',
+  ])
     test(`${JSON.stringify(text.slice(0, 12))} is none, and is not known`, () => {
       assert.equal(isTemplate(text), false)
       assert.equal(knowing(text).of('a').find('GET', text), undefined)

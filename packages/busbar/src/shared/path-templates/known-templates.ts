@@ -14,7 +14,8 @@ export const maxTemplates = 100
 /** Characters of one, with its method. An edge's name has room for about as many. */
 export const maxTemplateLength = 90
 
-const form = /^(?:(?<method>[A-Z]+) )?(?<path>\/\S*)$/
+/** Without control characters, which a terminal would follow. */
+const form = /^(?:(?<method>[A-Z]+) )?(?<path>\/[^\s\p{C}]*)$/u
 
 /** Undefined for a text that is no template. */
 export function readTemplate(text: string): { readonly method: string | undefined; readonly path: string } | undefined {

@@ -3,13 +3,13 @@
  * collect its values, which takes 0.25 µs: one in twenty of a fan-out to services in the same
  * thread. This one only finds the template.
  */
+import type { Segment } from './template-pattern.ts'
 
 /** What begins with the same segments. */
 interface Branch<Template> {
   /** With their first code. */
   readonly texts: { readonly code: number; readonly text: string; readonly next: Branch<Template> }[]
-  /** Segments that are partly parameters, or parameters of a form. */
-  readonly forms: { readonly form: RegExp; readonly next: Branch<Template> }[]
+  readonly forms: { readonly form: Form; readonly next: Branch<Template> }[]
   parameter: Branch<Template> | undefined
   /** Of paths that end here. */
   end: Template | undefined
@@ -17,21 +17,21 @@ interface Branch<Template> {
   rest: Template | undefined
 }
 
+/** Segments that only some texts match. */
+type Form = Extract<Segment, { is: 'digits' | 'pieces' }>
+
 /** Returns the template itself, the same object for each path that it matches. */
 export class TemplateTree<Template extends object> {
   readonly #root = newBranch<Template>()
 
-  /**
-   * `pattern`: of texts, parameters (`:id`, `:id(\\d+)`, `:from-:to`) and a last `*`. The first
-   * of several patterns for the same paths wins. Throws for an expression that is none.
-   */
-  add(pattern: string, template: Template): void {
+  /** The first of several patterns for the same paths wins. */
+  add(pattern: readonly Segment[], template: Template): void {
     let branch = this.#root
-    const segments = segmentsOf(pattern)
-    const isOpen = segments.at(-1) === '*'
-    for (const segment of isOpen ? segments.slice(0, -1) : segments) branch = grow(branch, segment)
-    if (isOpen) branch.rest ??= template
-    else branch.end ??= template
+    for (const segment of pattern) {
+      if (segment.is === 'rest') return void (branch.rest ??= template)
+      branch = grow(branch, segment)
+    }
+    branch.end ??= template
   }
 
   /** `url`: a path, with or without a query. A slash at its end makes no difference. */
@@ -63,7 +63,7 @@ function findByParameter<Template>(branch: Branch<Template>, url: string, from: 
   for (let code = url.charCodeAt(to); code !== slash && !isEnd(code);) code = url.charCodeAt(++to)
   if (to === from) return undefined
   for (const { form, next } of forms) {
-    const found = form.test(url.slice(from, to)) ? goOn(next, url, to) : undefined
+    const found = isOfForm(form, url.slice(from, to)) ? goOn(next, url, to) : undefined
     if (found !== undefined) return found
   }
   return parameter && goOn(parameter, url, to)
@@ -81,42 +81,39 @@ function isEnd(code: number): boolean {
   return code !== code || code === mark
 }
 
+function isOfForm(form: Form, segment: string): boolean {
+  return form.is === 'digits' ? /^\d+$/.test(segment) : hasPieces(form.texts, segment)
+}
+
+/** Each parameter has a character at least, and ends where the next text is found first. */
+function hasPieces(texts: readonly string[], segment: string): boolean {
+  const [first, last] = [texts[0]!, texts.at(-1)!]
+  if (!segment.startsWith(first) || !segment.endsWith(last)) return false
+  let at = first.length
+  for (const text of texts.slice(1, -1)) {
+    const found = segment.indexOf(text, at + 1)
+    if (found === -1) return false
+    at = found + text.length
+  }
+  return segment.length - last.length > at
+}
+
 function newBranch<Template>(): Branch<Template> {
   return { texts: [], forms: [], parameter: undefined, end: undefined, rest: undefined }
 }
 
-function grow<Template>(branch: Branch<Template>, segment: string): Branch<Template> {
-  if (isParameter(segment)) return (branch.parameter ??= newBranch())
-  if (!segment.includes(':')) {
-    const known = branch.texts.find(({ text }) => text === segment)
+function grow<Template>(branch: Branch<Template>, segment: Exclude<Segment, { is: 'rest' }>): Branch<Template> {
+  if (segment.is === 'parameter') return (branch.parameter ??= newBranch())
+  const next = newBranch<Template>()
+  if (segment.is === 'text') {
+    const { text } = segment
+    const known = branch.texts.find((one) => one.text === text)
     if (known !== undefined) return known.next
-    const next = newBranch<Template>()
-    branch.texts.push({ code: segment.charCodeAt(0), text: segment, next })
+    branch.texts.push({ code: text.charCodeAt(0), text, next })
     return next
   }
-  const form = formOf(segment)
-  const known = branch.forms.find((one) => one.form.source === form.source)
+  const known = branch.forms.find(({ form }) => JSON.stringify(form) === JSON.stringify(segment))
   if (known !== undefined) return known.next
-  const next = newBranch<Template>()
-  branch.forms.push({ form, next })
+  branch.forms.push({ form: segment, next })
   return next
-}
-
-/** A whole segment. */
-export function isParameter(segment: string): boolean {
-  return /^:\w+$/.test(segment)
-}
-
-/** Slashes within an expression do not count. */
-export function segmentsOf(pattern: string): string[] {
-  return pattern.replace(/\/$/, '').match(/(?<=\/)(?:\([^)]*\)|[^/])*/g) ?? []
-}
-
-function formOf(segment: string): RegExp {
-  const source = segment.replaceAll(/::|:(\w+)(?:\(([^)]*)\))?|[^\w:]/g, (part, name?: string, expression?: string) => {
-    if (part === '::') return ':'
-    if (name !== undefined) return expression === undefined ? '[^/]+?' : `(?:${expression.replace(/^\^|\$$/g, '')})`
-    return `\\${part}`
-  })
-  return new RegExp(`^${source}$`)
 }

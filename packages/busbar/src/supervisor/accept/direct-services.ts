@@ -1,8 +1,7 @@
 import type { App, Service } from '../../config/app.ts'
-import type { DirectOptions, DirectRoute, DirectTemplate } from '../../shared/entrance.ts'
+import type { DirectOptions, DirectRoute, DirectSegment, DirectTemplate } from '../../shared/entrance.ts'
 import { readTemplate, type ServiceTemplates } from '../../shared/path-templates/known-templates.ts'
-import { patternsOf } from '../../shared/path-templates/path-templates.ts'
-import { isParameter, segmentsOf } from '../../shared/path-templates/template-tree.ts'
+import { patternsOf, type Segment } from '../../shared/path-templates/template-pattern.ts'
 
 /** What the native entrance needs to reach services itself, without a worker between. */
 export interface DirectPlan {
@@ -46,24 +45,22 @@ function isDirect({ kind, run, concurrency, sticky, double }: Service): boolean 
   return kind !== 'typed' && run === 'process' && isFree && double !== true
 }
 
-/**
- * The path templates by which the native entrance counts direct requests. It has no regular
- * expressions: of a service with a segment that is partly a parameter, it has none.
- */
+/** The path templates by which the native entrance counts direct requests. */
 export function planTemplates(all: readonly ServiceTemplates[]): readonly DirectTemplate[] {
-  const services = Map.groupBy(all, ({ service }) => service)
-  return [...services].flatMap(([service, of]) => {
-    const planned = of.flatMap(({ templates }) => templates).flatMap((text) => directTemplates(service, text))
-    return planned.some(({ segments }) => segments.some((one) => one.includes(':') && one !== ':')) ? [] : planned
-  })
+  return all.flatMap(({ service, templates }) =>
+    templates.flatMap((text) => {
+      const { method, path } = readTemplate(text)!
+      return patternsOf(path).map((pattern) => ({
+        service,
+        path,
+        ...(method !== undefined && { method }),
+        segments: pattern.map(directSegment),
+      }))
+    }),
+  )
 }
 
-function directTemplates(service: string, text: string): DirectTemplate[] {
-  const { method, path } = readTemplate(text)!
-  return patternsOf(path).map((pattern) => ({
-    service,
-    path,
-    ...(method !== undefined && { method }),
-    segments: segmentsOf(pattern).map((segment) => (isParameter(segment) ? ':' : segment)),
-  }))
+function directSegment(segment: Segment): DirectSegment {
+  if (segment.is === 'text') return { is: 'text', texts: [segment.text] }
+  return segment.is === 'pieces' ? segment : { is: segment.is, texts: [] }
 }

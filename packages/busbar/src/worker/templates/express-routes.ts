@@ -15,8 +15,7 @@ interface ExpressRequest extends IncomingMessage {
 export class ExpressRoutes {
   readonly #service: string
   readonly #reports: TemplateReports
-  /** Where each route was last found, with its methods: most requests are of a known one. */
-  readonly #seen = new WeakMap<object, string>()
+  readonly #mounts = new WeakMap<object, Mounts>()
 
   constructor(service: string, reports: TemplateReports) {
     this.#service = service
@@ -25,37 +24,76 @@ export class ExpressRoutes {
 
   /** Called with each request that was answered. The program may have set any property of it. */
   readonly answered = (request: IncomingMessage): void => {
-    const { route } = request as ExpressRequest
+    try {
+      this.#look(request)
+    } catch {
+      // The program has other properties of these names.
+    }
+  }
+
+  #look({ method, route, baseUrl, params }: ExpressRequest): void {
     if (typeof route !== 'object' || route === null) return
-    const { baseUrl, params } = request as ExpressRequest
     const base = typeof baseUrl === 'string' ? baseUrl : ''
-    const where = `${request.method} ${base}`
-    if (this.#seen.get(route) === where) return
-    this.#seen.set(route, where)
-    const paths = [route.path].flat().filter((path) => typeof path === 'string')
-    const templates = paths.map((path) => {
-      const mounted = templateOf(base, params, path)
-      return `${request.method} ${path === '/' && mounted !== '' ? mounted : mounted + path}`
+    const mounts = this.#mounts.get(route) ?? new Mounts()
+    this.#mounts.set(route, mounts)
+    if (mounts.isKnown(method!, base)) return
+    const templates = [route.path].flat().flatMap((path) => {
+      if (typeof path !== 'string') return []
+      const mounted = mounts.templateOf(base, ownParams(params, path))
+      return mounted === undefined ? [] : [`${method} ${path === '/' && mounted !== '' ? mounted : mounted + path}`]
     })
     this.#reports.add(this.#service, templates)
   }
 }
 
+/** A segment of a path without the syntax of a template. It comes from a client. */
+const plain = /^[\w.~%-]*$/
 /** Numbers, UUIDs and hexadecimal ids. */
 const idForm = /^(?:\d+|[\da-f]{8}-[\da-f-]{27}|(?=.*\d)[\da-f]{8,})$/i
+/** Of one route. */
+const maxShapes = 3
 
 /**
- * The path at which a router is mounted has the values of its parameters, not their names. Those
- * are known if the router merges them with the ones of `path`, its own.
+ * Where a route was found. Express has the path at which its router is mounted, with the values of
+ * parameters, which clients choose, instead of their names. So what differs between two of these
+ * paths is a parameter from then on, and one route has a few templates only.
  */
-function templateOf(base: string, params: unknown, path: string): string {
-  const names = Object.entries(params ?? {}).filter(([name]) => !path.includes(`:${name}`))
-  return base
-    .split('/')
-    .map((segment) => {
-      const at = segment === '' ? -1 : names.findIndex(([, value]) => value === segment)
-      if (at !== -1) return `:${names.splice(at, 1)[0]![0]}`
-      return idForm.test(segment) ? ':id' : segment
+class Mounts {
+  /** The segments that each has had, by their number. Undefined: a parameter. */
+  readonly #shapes = new Map<number, (string | undefined)[]>()
+  #last = ''
+
+  /** As the last time. */
+  isKnown(method: string, base: string): boolean {
+    const now = `${method} ${base}`
+    const isSame = now === this.#last
+    this.#last = now
+    return isSame
+  }
+
+  /** Undefined: there are too many to tell. */
+  templateOf(base: string, params: readonly Param[]): string | undefined {
+    const segments = base.split('/')
+    const shape = this.#shapes.get(segments.length)
+    if (shape === undefined && this.#shapes.size === maxShapes) return undefined
+    const next = segments.map((segment, at) => {
+      const isParam = params.some(([, value]) => value === segment)
+      const isFixed = plain.test(segment) && !idForm.test(segment) && !isParam
+      return isFixed && (shape === undefined || shape[at] === segment) ? segment : undefined
     })
-    .join('/')
+    this.#shapes.set(segments.length, next)
+    const left = [...params]
+    const nameOf = (value: string): string => {
+      const found = left.findIndex((one) => one[1] === value)
+      return found === -1 ? 'id' : left.splice(found, 1)[0]![0]
+    }
+    return next.map((segment, at) => segment ?? `:${nameOf(segments[at]!)}`).join('/')
+  }
 }
+
+/** Those of the path at which the router is mounted, if the router merges them with its own. */
+function ownParams(params: unknown, path: string): readonly Param[] {
+  return Object.entries(params ?? {}).filter(([name]) => !path.includes(`:${name}`) && /^\w+$/.test(name))
+}
+
+type Param = readonly [name: string, value: unknown]

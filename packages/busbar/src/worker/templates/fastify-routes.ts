@@ -22,13 +22,20 @@ export function reportFastifyRoutes(reports: TemplateReports, only: string | und
     const service = currentScope()?.service ?? only
     if (service === undefined) return
     const { fastify } = message as { readonly fastify: Fastify }
-    fastify.addHook('onRoute', ({ method, url }) =>
-      reports.add(
-        service,
-        [method].flat().map((one) => `${one} ${url}`),
-      ),
-    )
+    fastify.addHook('onRoute', (route) => reports.add(service, templatesOf(route)))
   }
   subscribe(created, onCreated)
   return { [Symbol.dispose]: () => void unsubscribe(created, onCreated) }
 }
+
+/**
+ * One for a route of all methods, which would use up a dozen, and none for HEAD, which Fastify adds
+ * to each GET.
+ */
+function templatesOf({ method, url }: FastifyRoute): readonly string[] {
+  const methods = [method].flat()
+  if (usualMethods.every((one) => methods.includes(one))) return [url]
+  return methods.filter((one) => one !== 'HEAD').map((one) => `${one} ${url}`)
+}
+
+const usualMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']

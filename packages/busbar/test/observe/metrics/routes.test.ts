@@ -25,6 +25,9 @@ const fromOutside: Readonly<Record<string, string>> = {
   'GET /items/8': 'items GET /items/:id',
   'GET /items/search': 'items GET /items/search',
   'POST /items/7/parts/9': 'items POST /items/:id/parts/:part',
+  'HEAD /items/7': 'items HEAD /items/:id',
+  'PATCH /items/any/7': 'items PATCH /items/any/:one',
+  'GET /items/day/2026-11': 'items GET /items/day/:year-:month',
   // No route of Fastify.
   'POST /items/7': 'items POST /items',
   'GET /users/7': 'users GET /users/:user',
@@ -85,6 +88,21 @@ test('a route is in the metrics, and stays when its worker is replaced', { timeo
       .map(({ labels, value }) => `${labels['service']} ${labels['http_route']}: ${value}`)
   await pollUntil(() => counted().includes('items /items/:id: 2'), counted)
 })
+
+for (const run of ['shared', 'process'] as const)
+  test(`a client cannot add templates by a parameter under which Express mounts a router (${run})`, async () => {
+    await using app = await TestApp.startLoaded(await placed(run))
+    // The second one tells that the segment is a parameter.
+    for (const group of ['one', 'two', ':x(.+.+.+y)', '%3Ax', 'urn:isbn:12', 'a*', '{b}'])
+      await call(app, `GET /users/in/${group}/members`)
+    const members = (): string[] => [...seen(app).keys()].filter((edge) => edge.endsWith('/members'))
+    const wanted = [' > users GET /users/in/:id/members', ' > users GET /users/in/one/members']
+    while (!members().includes(wanted[0]!)) await call(app, `GET /users/in/${'a'.repeat(400)}/members`)
+    assert.ok(
+      members().every((edge) => wanted.includes(edge)),
+      members().join(),
+    )
+  })
 
 test('a command has the path templates of the config', { timeout: 120_000 }, async () => {
   using files = new TestFolder({
