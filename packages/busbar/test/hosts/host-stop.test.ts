@@ -4,6 +4,7 @@ import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { safe } from '../../src/contract/client-entry.ts'
 import { TestApp, pollUntil } from '../support/app/test-app.ts'
+import { unless } from '../support/mesh/accelerators.ts'
 import { FaultProxy } from './support/fault-proxy.ts'
 import { exportPortOf, program, startFar } from './support/two-apps.ts'
 import { ShopCaller, ShopHost } from './support/typed-hosts.ts'
@@ -72,8 +73,11 @@ describe('a host that stops while another one serves', () => {
     assert.equal(host.links.size, 1)
   })
 
+  // Without accelerators, the gateway keeps connections to the program. Their host cannot tell that
+  // no more requests come on them, and refuses these when the program stops.
+  const skip = unless('stream', 'exchange')
   for (const run of ['shared', 'process'] as const)
-    it(`fails no request with a body through the gateway of its caller, to a program in ${run}`, async () => {
+    it(`fails no request with a body through the gateway of its caller, to a program in ${run}`, { skip }, async () => {
       const services = { stock: { file: program('stock.js'), run } }
       const hosts = [await startFar({ services }), await startFar({ services })]
       const addresses = hosts.map((far) => ({ protocol: 'tcp', host: '127.0.0.1', port: exportPortOf(far) }) as const)
