@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstreamManager } from '@nats-io/jetstream'
-import { NatsCluster, withoutNats } from '../cluster/support/nats-server.ts'
+import { FaultProxy } from '../hosts/support/fault-proxy.ts'
+import { NatsCluster, NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
 import { QueueProcess, quick } from './support.ts'
 
 const stream = 'busbar_shop_queue_dead'
@@ -35,5 +36,25 @@ describe('busbar queue', { skip: withoutNats }, () => {
     const { code, stdout, stderr } = await app.queue()
     assert.equal(code, 0, stderr)
     assert.match(stdout, /mail\.flaky +gone/)
+  })
+
+  it('waits as long if the app has lost its connection, too', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using proxy = await FaultProxy.open(nats.port)
+    const cluster = { nats: `nats://127.0.0.1:${proxy.port}`, name: 'shop' }
+    await using app = new QueueProcess({ queues: quick, cluster })
+    await app.start()
+    await app.enqueue('send', { to: 'ada' })
+    await app.busbar.message('sent ada')
+    await nats.reloadWithoutJetStream()
+    proxy.cut()
+    await app.busbar.message('JetStream cannot be used: timeout')
+    const asked = app.queue()
+    // Longer than an item waits for the server.
+    await sleep(13_000)
+    await nats.restart('')
+    proxy.retarget(nats.port)
+    const { code, stderr } = await asked
+    assert.equal(code, 0, stderr)
   })
 })

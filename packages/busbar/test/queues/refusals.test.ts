@@ -33,6 +33,28 @@ describe('the queue of a cluster whose server refuses something', { skip: withou
     await pollUntil(() => app.counts.waiting === 0 && app.counts.running === 0)
   })
 
+  it('says of an item that its account has no JetStream any more', async () => {
+    const account = (jetstream: string): string =>
+      `accounts: { A: { jetstream: ${jetstream}, users: [{ user: "shop", password: "p" }] } }`
+    await using nats = await NatsServer.startWithJetStream(account('enabled'))
+    await using app = await QueueApp.start(configOf(nats.port))
+    await app.mail.send.enqueue({ to: 'ada' })
+    await app.untilLogged('sent ada')
+    await nats.reload(account('disabled'))
+    const message = /JetStream not enabled|jetstream is not enabled/i
+    await assert.rejects(app.mail.send.enqueue({ to: 'bob' }), { code: 'QUEUE_UNAVAILABLE', message })
+  })
+
+  it('says of an item that JetStream does not answer any more', async () => {
+    await using nats = await NatsServer.startWithJetStream(permit('>'))
+    await using app = await QueueApp.start(configOf(nats.port))
+    await app.mail.send.enqueue({ to: 'ada' })
+    await app.untilLogged('sent ada')
+    await nats.reloadWithoutJetStream(permit('>'))
+    const message = /NATS has not kept the item: JetStream does not answer: it has no leader, or was disabled/
+    await assert.rejects(app.mail.send.enqueue({ to: 'bob' }), { code: 'QUEUE_UNAVAILABLE', message })
+  })
+
   it('says whose items are not run because the server takes no further subscriptions', async () => {
     await using nats = await NatsServer.startWithJetStream(`${permit('>')}\nmax_subscriptions: 3`)
     await using app = await QueueApp.start(configOf(nats.port))

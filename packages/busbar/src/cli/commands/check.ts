@@ -22,6 +22,11 @@ import { type Output, paint, print } from '../terminal/terminal.ts'
 export async function check(context: CommandContext): Promise<number> {
   const { flags, terminal } = context
   if (flags.live === true) return await checkLive(context)
+  if (flags.pid !== undefined)
+    throw new BusbarError('USAGE', {
+      message: 'busbar check asks no process',
+      hint: 'Write busbar check --live --pid <pid> to ask a running app.',
+    })
   const app = await loadApp(resolveOperand(context), { env: terminal.env, overrides: flags })
   const report = await describe(app)
   print(terminal.out, flags.json ? JSON.stringify(report, undefined, 2) : tableText(report, app, terminal.out))

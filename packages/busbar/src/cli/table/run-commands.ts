@@ -1,6 +1,6 @@
 /** Commands that load an app: from its folder, its config, or a single program. */
 import type { Command } from '../command.ts'
-import { common, environment, inspect, json, logLevel, open, overrides } from './flags.ts'
+import { common, environment, inspect, json, logLevel, open, overrides, pid } from './flags.ts'
 
 const start: Command = {
   name: 'start',
@@ -44,6 +44,7 @@ const check: Command = {
   flags: [
     ...overrides,
     { name: 'live', summary: 'ask the running app instead: other apps that it calls, and its cluster' },
+    pid,
     json,
     ...common,
   ],

@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import type { ErrorRecord } from '../../contract/errors.ts'
 import type { OneAppUse } from '../../shared/calls/app-use.ts'
+import { settlesWithin } from '../../shared/settles-within.ts'
 import { hostKeepAlive, maxHostCalls } from '../links/limits.ts'
 import type { CallHandler, Link } from '../links/link.ts'
 import { createLink } from '../links/live-link.ts'
@@ -16,6 +17,8 @@ const maxLinksOfApp = maxLinks / 2
 const maxTimer = 2 ** 31 - 1
 /** Milliseconds between two checks of links that are about to end. */
 const idleCheck = 50
+/** Milliseconds in which a caller may reach another host at the address of one that stops. */
+const movingTime = 250
 
 export interface ExportedLinksParts {
   readonly mesh: MeshContext
@@ -94,16 +97,21 @@ export class ExportedLinks {
   }
 
   /**
-   * Asks the callers for other links, and waits for at most `timeout` milliseconds: until they have
-   * closed these, or, if the whole app stops, until their calls have ended. Calls are answered
-   * meanwhile.
+   * Asks the callers for other links, and waits for at most `timeout` milliseconds until they have
+   * closed these. If the whole app stops, there may be none here: it waits until they have
+   * confirmed that they send no more calls, and until their calls have ended. All calls that arrive
+   * meanwhile are answered.
    */
   async drain(timeout: number, appStops: boolean): Promise<void> {
     this.#isStopping = true
     for (const link of this.#links) link.askToMove()
     const deadline = performance.now() + timeout
-    const isBusy = (): boolean => (appStops ? this.#isAnswering : this.size > 0)
-    while (isBusy() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, idleCheck))
+    const isLinked = (): boolean => this.size > 0
+    if (!appStops) return await waitWhile(isLinked, deadline)
+    await waitWhile(isLinked, Math.min(deadline, performance.now() + movingTime))
+    const confirmed = Promise.all([...this.#links].map((link) => link.leave()))
+    await settlesWithin(Math.max(0, deadline - performance.now()), [confirmed])
+    await waitWhile(() => this.#isAnswering, deadline)
   }
 
   close(reason: ErrorRecord): void {
@@ -114,6 +122,10 @@ export class ExportedLinks {
   get #isAnswering(): boolean {
     return [...this.#links].some(({ answering }) => answering > 0)
   }
+}
+
+async function waitWhile(isBusy: () => boolean, deadline: number): Promise<void> {
+  while (isBusy() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, idleCheck))
 }
 
 /** A link may live for months, so its peer has to authenticate again. */

@@ -106,6 +106,10 @@ export class ObservedLink implements Link {
     this.#link.drain()
   }
 
+  leave(): Promise<void> {
+    return this.#link.leave()
+  }
+
   askToMove(): void {
     this.#link.askToMove()
   }

@@ -129,6 +129,11 @@ export interface Link {
    */
   drain(): void
   /**
+   * Like {@link drain}, but accepts the calls that the peer sends until it has read that. Resolves
+   * then: no more calls arrive.
+   */
+  leave(): Promise<void>
+  /**
    * Asks the peer for another link, which it should use from then on. Calls are still answered on
    * this one.
    */

@@ -117,6 +117,13 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     this.sendQueue.push(drainFrame)
   }
 
+  async leave(): Promise<void> {
+    if (!this.#acceptsCalls || this.#state === 'closed') return
+    this.sendQueue.push(drainFrame)
+    await this.acknowledged()
+    this.#acceptsCalls = false
+  }
+
   askToMove(): void {
     if (this.#state !== 'closed') this.sendQueue.push(moveFrame)
   }

@@ -96,21 +96,22 @@ export class QueueSession {
       const limit = isDelayed ? await this.#laterRoom.take(data.length) : undefined
       if (limit !== undefined)
         throw full(target, `queues.${limit} is ${settings[limit]}, for items that wait for their time`)
-      return await whenLed(() => streams.client.publish(streams.subjectOf('ready', target), data, options))
+      return await whenLed(streams, () => streams.client.publish(streams.subjectOf('ready', target), data, options))
     } catch (error) {
       throw BusbarError.is(error) ? error : this.#refusal(target, error)
     }
   }
 
-  async order(order: Exclude<QueueOrder, { kind: 'pause' }>): Promise<unknown> {
+  /** `limit`: milliseconds that a look waits for an election. */
+  async order(order: Exclude<QueueOrder, { kind: 'pause' }>, limit: number): Promise<unknown> {
     try {
-      return await this.#carryOut(order)
+      return await this.#carryOut(order, limit)
     } catch (error) {
       throw BusbarError.is(error) ? error : unanswered(error)
     }
   }
 
-  async #carryOut(order: Exclude<QueueOrder, { kind: 'pause' }>): Promise<unknown> {
+  async #carryOut(order: Exclude<QueueOrder, { kind: 'pause' }>, wait: number): Promise<unknown> {
     const { streams } = this.#parts
     if (order.kind !== 'list') {
       const change = order.kind === 'drop' ? dropDeadLetters : retryDeadLetters
@@ -123,7 +124,7 @@ export class QueueSession {
     return await whenAnswered(async (): Promise<QueueList> => {
       const dead = await listDeadLetters(streams, limit)
       return { queues: listCounts(await this.#count()), dead }
-    })
+    }, wait)
   }
 
   /** No further messages come. */
@@ -221,24 +222,33 @@ function tooSmall(maxPayload: number): BusbarError {
 
 /** Milliseconds that an item waits for a server that leads the stream. */
 const electionLimit = 10_000
-/** Milliseconds. Servers may elect leaders of all streams first, then one of this stream. */
-const lookLimit = 20_000
 /** Milliseconds between two attempts. */
 const electionPause = 200
 
 /** While servers elect a leader nobody has the request, so it can be repeated. */
-async function whenLed<T>(publish: () => Promise<T>): Promise<T> {
+async function whenLed<T>(streams: ItemStreams, publish: () => Promise<T>): Promise<T> {
   try {
     return await repeat(publish, isWithoutLeader, electionLimit)
   } catch (error) {
-    if (isWithoutLeader(error)) throw new Error('no server leads the stream of the queue', { cause: error })
-    throw error
+    if (!isWithoutLeader(error)) throw error
+    throw new Error(await whyUnled(streams), { cause: error })
   }
 }
 
-/** For what can be repeated. */
-function whenAnswered<T>(look: () => Promise<T>): Promise<T> {
-  return repeat(look, isElection, lookLimit)
+/** The client says the same of a stream without a leader and of servers without JetStream. */
+async function whyUnled({ reader }: ItemStreams): Promise<string> {
+  try {
+    await reader.getAccountInfo()
+    return 'no server leads the stream of the queue'
+  } catch (error) {
+    const { name, message } = error as Error
+    return name === 'TimeoutError' ? 'JetStream does not answer: it has no leader, or was disabled' : message
+  }
+}
+
+/** For what can be repeated. `limit`: milliseconds. */
+function whenAnswered<T>(look: () => Promise<T>, limit: number): Promise<T> {
+  return repeat(look, isElection, limit)
 }
 
 /** Until it succeeds, fails by something else, or `limit` milliseconds have passed. */

@@ -9,6 +9,7 @@ import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
 import type { QueueCells } from '../../shared/metrics/queue-cells.ts'
 import { RepeatedLines } from '../../shared/output/repeated-lines.ts'
 import type { QueueOrder, QueuePlace, QueueSettings } from '../../shared/queues.ts'
+import { settlesWithin } from '../../shared/settles-within.ts'
 import type { ItemQueue, ItemToAdd } from '../item-queue.ts'
 import { closed } from '../messages.ts'
 import { QueueMeter } from '../queue-meter.ts'
@@ -26,6 +27,11 @@ export interface StreamQueueParts {
 
 /** Milliseconds that an item waits for the server. */
 const serverTimeout = 10_000
+/**
+ * Milliseconds that a look waits in all while servers elect leaders: of all streams first, then of
+ * this one. The connection may be lost with the server that has led.
+ */
+const lookLimit = 20_000
 /** Milliseconds between two attempts to set the streams up. */
 const setUpPause = 1_000
 /**
@@ -71,8 +77,9 @@ export class StreamQueue implements ItemQueue {
 
   async order(order: QueueOrder): Promise<unknown> {
     if (order.kind === 'pause') return await this.#pause(order.limit)
-    const session = await this.#current()
-    return await session.order(order)
+    const until = performance.now() + lookLimit
+    const session = await this.#current(order.kind === 'list' ? lookLimit : serverTimeout)
+    return await session.order(order, until - performance.now())
   }
 
   async close(limit: number): Promise<void> {
@@ -120,11 +127,10 @@ export class StreamQueue implements ItemQueue {
     this.#session = undefined
   }
 
-  async #current(): Promise<QueueSession> {
-    const over = new AbortController()
-    if (this.#session === undefined)
-      await Promise.race([this.#opened.promise, sleep(serverTimeout, undefined, over).catch(() => {})])
-    over.abort()
+  /** `limit`: milliseconds that it waits while servers seem to elect a leader. */
+  async #current(limit = serverTimeout): Promise<QueueSession> {
+    await this.#openedWithin(serverTimeout)
+    if (this.#connection.fault === undefined && isTimeout(this.#fault)) await this.#openedWithin(limit - serverTimeout)
     if (this.#isClosed) throw closed()
     if (this.#session !== undefined) return this.#session
     const fault = this.#connection.fault ?? this.#fault ?? ''
@@ -133,12 +139,21 @@ export class StreamQueue implements ItemQueue {
       hint: hintOf(fault),
     })
   }
+
+  async #openedWithin(limit: number): Promise<void> {
+    if (this.#session === undefined) await settlesWithin(limit, [this.#opened.promise])
+  }
+}
+
+/** Servers without a leader do not answer. */
+function isTimeout(fault = ''): boolean {
+  return fault.includes('timeout')
 }
 
 function hintOf(fault: string): string {
   if (fault.includes('storage'))
     return 'Its streams reserve four times queues.maxSize: lower that, or raise max_file_store of the server.'
-  if (fault.includes('timeout'))
+  if (isTimeout(fault))
     return 'JetStream needs a majority of the servers that keep its streams. They may be electing a leader: try again.'
   return 'The queue needs a NATS server with JetStream: nats-server -js.'
 }

@@ -105,9 +105,7 @@ export class Subscriptions {
   #objects(error: Error): void {
     const affected = this.#affectedBy(error)
     if (affected.length === 0) {
-      // Each message to another subject would be another line.
-      const kind = error.message.replace(/"[^"]*"/g, '')
-      return this.#lines.add('warn', `NATS at ${this.#parts.servers} refuses something: ${error.message}`, kind)
+      return this.#lines.add('warn', `NATS at ${this.#parts.servers} refuses something: ${error.message}`)
     }
     this.#objection = error.message
     const asked = affected.find((one) => one === this.#asked)

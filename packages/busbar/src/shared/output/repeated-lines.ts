@@ -26,8 +26,11 @@ export class RepeatedLines {
     this.#interval = interval
   }
 
-  /** `kind`: the same for lines that say the same, even if they name different items. */
-  add(level: Level, line: string, kind = line): void {
+  /**
+   * `kind`: the same for lines that say the same, even if they name different items. Default: the
+   * line without what it quotes, as the subject of NATS that a server refuses, which may be random.
+   */
+  add(level: Level, line: string, kind = line.replace(/"[^"]*"/g, '')): void {
     const key = this.#kinds.has(kind) || this.#kinds.size < maxKinds ? kind : ''
     const known = this.#kinds.get(key)
     if (known !== undefined) {

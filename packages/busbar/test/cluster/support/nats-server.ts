@@ -103,6 +103,14 @@ export class NatsServer implements AsyncDisposable {
     await this.#reloaded.promise
   }
 
+  /** As {@link reload}. Nobody answers for JetStream from now on, until it is started again. */
+  async reloadWithoutJetStream(settings = ''): Promise<void> {
+    const kept = this.#jetstream
+    this.#jetstream = ''
+    await this.reload(settings)
+    this.#jetstream = kept
+  }
+
   /** With other lines in its config. */
   async restart(settings: string): Promise<void> {
     await this.kill()

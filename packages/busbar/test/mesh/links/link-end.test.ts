@@ -29,6 +29,23 @@ for (const way of ways) {
     })
   })
 
+  describe(`a link whose side leaves, over ${way.name}`, () => {
+    it('accepts the calls that were sent before the peer knew, and no later ones', async () => {
+      using pair = await linked(echo, { way, answer: echo })
+      const left = pair.other.leave()
+      const crossing = new CallRecorder()
+      pair.one.open(head, 'crossing', true, crossing)
+      await left
+      assert.equal(pair.one.state, 'draining')
+      assert.equal(await crossing.over, undefined)
+      const refused = new CallRecorder()
+      pair.one.open(head, 'late', true, refused)
+      assert.equal((await refused.over)?.code, 'SERVICE_UNAVAILABLE')
+      assert.equal(refused.notStarted, true)
+      assert.equal(await ask(pair.other, 4), 4)
+    })
+  })
+
   describe(`a link that is closed, over ${way.name}`, () => {
     it('has lost what it was answering, and has not begun what it had not read', async () => {
       const callee = new Callee()

@@ -46,6 +46,7 @@ class TestLink implements Link {
   readonly open = unused
   readonly loadOf = unused
   readonly drain = unused
+  readonly leave = unused
   readonly askToMove = unused
   readonly acknowledged = unused
   readonly close = unused

@@ -1,0 +1,109 @@
+/** One of two hosts stops in order, under calls that nobody repeats. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { safe } from '../../src/contract/client-entry.ts'
+import { TestApp, pollUntil } from '../support/app/test-app.ts'
+import { unless } from '../support/mesh/accelerators.ts'
+import { FaultProxy } from './support/fault-proxy.ts'
+import { exportPortOf, program, startFar } from './support/two-apps.ts'
+import { ShopCaller, ShopHost } from './support/typed-hosts.ts'
+
+/** Runs `call` on `lanes` lanes until `act` is over, and for some more calls. */
+async function during(act: () => Promise<void>, lanes: number, call: () => Promise<void>): Promise<void> {
+  let count = 0
+  let isOver = false
+  const lane = async (): Promise<void> => {
+    while (!isOver) {
+      await call()
+      count++
+    }
+  }
+  const calls = Promise.all(Array.from({ length: lanes }, lane))
+  await pollUntil(() => count > 5 * lanes)
+  await act()
+  const before = count
+  await pollUntil(() => count > before + 5 * lanes)
+  isOver = true
+  await calls
+}
+
+describe('a host that stops while another one serves', () => {
+  it('fails no typed call, and no stream', async () => {
+    for (let round = 0; round < 3; round++) {
+      await using first = await ShopHost.start('first')
+      await using second = await ShopHost.start('second')
+      using caller = await ShopCaller.open([first.address, second.address])
+      first.delay = second.delay = 3
+      const failures: unknown[] = []
+      const stop = async (): Promise<void> => {
+        await first.links.drain(30_000, true)
+        first.links.close({ code: 'SERVICE_UNAVAILABLE', message: 'worker 1 has stopped' })
+      }
+      let next = 0
+      await during(stop, 6, async () => {
+        const [error] = await safe(next++ % 3 === 0 ? readAll(caller.shop.ticks(5)) : caller.shop.write(next))
+        if (error !== undefined && error !== null) failures.push(error)
+      })
+      assert.deepEqual(failures, [])
+      const executed = [...first.done, ...second.done]
+      assert.equal(new Set(executed).size, executed.length)
+      assert.ok(first.done.length > 0 && second.done.length > 0)
+    }
+  })
+
+  it('answers calls until its callers have confirmed that they know', async () => {
+    await using first = await ShopHost.start('first')
+    using caller = await ShopCaller.open([first.address])
+    const [error] = await safe(caller.shop.write('before'))
+    assert.equal(error, undefined)
+    const drained = first.links.drain(30_000, true)
+    assert.deepEqual(await caller.shop.write('meanwhile'), { at: 'first', input: 'meanwhile' })
+    await drained
+    assert.equal((await safe(caller.shop.write('after')))[0]?.code, 'SERVICE_UNAVAILABLE')
+    assert.deepEqual(first.done, ['before', 'meanwhile'])
+  })
+
+  it('ends in time when a caller confirms nothing', async () => {
+    await using host = await ShopHost.start('far')
+    await using proxy = await FaultProxy.open(host.port)
+    using _ = await ShopCaller.open([{ ...host.address, port: proxy.port }])
+    proxy.freeze()
+    await host.links.drain(300, true)
+    assert.equal(host.links.size, 1)
+  })
+
+  // Without accelerators, the gateway keeps connections to the program. Their host cannot tell that
+  // no more requests come on them, and refuses these when the program stops.
+  const skip = unless('stream', 'exchange')
+  for (const run of ['shared', 'process'] as const)
+    it(`fails no request with a body through the gateway of its caller, to a program in ${run}`, { skip }, async () => {
+      const services = { stock: { file: program('stock.js'), run } }
+      const hosts = [await startFar({ services }), await startFar({ services })]
+      const addresses = hosts.map((far) => ({ protocol: 'tcp', host: '127.0.0.1', port: exportPortOf(far) }) as const)
+      await using near = await TestApp.start({
+        name: 'near',
+        services: { web: program('web.js') },
+        remotes: [{ name: 'stock', addresses }],
+        gateway: { routes: [{ host: undefined, prefix: '/stock', service: 'stock' }] },
+      })
+      const body = 'z'.repeat(30_000)
+      const failures: string[] = []
+      await during(
+        () => hosts[0]![Symbol.asyncDispose](),
+        6,
+        async () => {
+          const response = await fetch(`${near.url}/stock/echo`, { method: 'POST', body })
+          const text = await response.text()
+          if (text !== body) failures.push(`${response.status} ${text}`)
+          await sleep(2)
+        },
+      )
+      await hosts[1]![Symbol.asyncDispose]()
+      assert.deepEqual(failures, [])
+    })
+})
+
+async function readAll(values: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of values);
+}
