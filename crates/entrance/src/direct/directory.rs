@@ -94,6 +94,9 @@ struct State {
     targets: HashMap<String, Arc<Target>>,
 }
 
+/// Of a route, in bytes: an edge of a worker has no room for more.
+const MAX_ROUTE: usize = 140;
+
 impl State {
     fn shown(&self, route: &Route, method: &[u8], path: &[u8]) -> String {
         let stripped = if route.strip { route.prefix.as_str() } else { "" };
@@ -104,8 +107,8 @@ impl State {
         match self.templates.find(&route.service, method, own) {
             // The prefix alone leads to the service's `/`.
             Some("/") if !stripped.is_empty() => stripped.to_owned(),
-            Some(template) => format!("{stripped}{template}"),
-            None => route.prefix.clone(),
+            Some(template) if stripped.len() + template.len() <= MAX_ROUTE => format!("{stripped}{template}"),
+            _ => route.prefix.clone(),
         }
     }
 }

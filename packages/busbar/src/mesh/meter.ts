@@ -8,6 +8,7 @@ import { type EdgeKey, type EdgeTable, noStatus, outside, type Transport } from 
 import { Sampler } from '../shared/metrics/sampler.ts'
 import { stripPrefix } from '../shared/strip-prefix.ts'
 import type { SpanKind } from '../shared/traces/span.ts'
+import { maxRouteLength } from '../shared/path-templates/known-templates.ts'
 import { PathTemplates, type ServicePaths } from '../shared/path-templates/path-templates.ts'
 
 /** By which a meter counts calls over HTTP: a path template of a service, or all other paths. */
@@ -52,8 +53,10 @@ export class Meter extends Sampler {
   arriving({ service, prefix, strippedPrefix }: MeteredRoute, method: string, transport: Transport, url: string): Edge {
     const counted = this.#calleeOf(service)
     const route = routeIn(counted, method, stripPrefix(url, strippedPrefix))
-    const shown = route.path === undefined ? prefix || '/' : strippedPrefix
-    return this.#edgeOf(counted, route, { caller: undefined, method, transport, prefix: shown })
+    const hasRoom = strippedPrefix.length + (route.path ?? '').length <= maxRouteLength
+    const call = { caller: undefined, method, transport } as const
+    if (route.path !== undefined && hasRoom) return this.#edgeOf(counted, route, { ...call, prefix: strippedPrefix })
+    return this.#edgeOf(counted, counted.others, { ...call, prefix: prefix || '/' })
   }
 
   /**

@@ -14,6 +14,7 @@ describe('a path template', () => {
     ['/:from-:to.html', ['/1-2.html', '/a-b-c.html.html'], ['/1.html', '/-2.html', '/1-.html', '/1-2.htm']],
     ['/v:version/:file.:ext', ['/v1/a.b', '/v1/a.b.c'], ['/v/a.b', '/v1/a', '/v1/.b']],
     ['/a::b', ['/a:b'], ['/a1']],
+    ['/caf\u00e9/"', ['/caf%C3%A9/%22'], ['/caf\u00e9/"', '/cafe/%22']],
     ['/', ['/', '/?x'], ['/x']],
   ]
   for (const [template, matched, others] of cases)
@@ -71,6 +72,12 @@ describe('a path template', () => {
     '/a/:/b',
     '/:a(.+)',
     '/:a(x|y)',
+    '/{a',
+    '/:id(((',
+    '/:a?/b',
+    '/a?x=1',
+    '/x#y',
+    '/<int:id>',
     '/:a:b',
     '/a?',
     '/a\u001b[31m',

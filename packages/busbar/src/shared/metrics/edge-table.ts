@@ -17,7 +17,7 @@ import { callerOf, calleeOf, noWorker, pairOf } from './worker-pair.ts'
 import { bucketCount } from './latency-buckets.ts'
 
 const headCells = 32
-const edgeCells = 32
+const edgeCells = 48
 const outcomeCells = outcomeHead + Math.ceil(bucketCount / 8) * 8
 const head = { edges: 0, outcomes: 1 } as const
 const counters: ReadonlySet<number> = new Set([edge.begun, edge.over, edge.retries])

@@ -11,8 +11,10 @@ export interface ServiceTemplates {
 
 /** Of a service. Further ones are not distinguished. */
 export const maxTemplates = 100
-/** Characters of one, with its method. An edge's name has room for about as many. */
+/** Characters of one, with its method. */
 export const maxTemplateLength = 90
+/** Characters of a route: a template after the prefix of the gateway. */
+export const maxRouteLength = 140
 
 /** Without control characters, which a terminal would follow. */
 const form = /^(?:(?<method>[A-Z]+) )?(?<path>\/[^\s\p{C}]*)$/u

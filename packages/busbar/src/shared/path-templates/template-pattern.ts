@@ -48,7 +48,7 @@ function segmentOf(text: string, isLast: boolean): Segment | undefined {
   if (/^:\w+\(\^?(?:\\d|\[0-9\])\+\$?\)$/.test(text)) return { is: 'digits' }
   // A doubled colon is text. Everything else is the syntax of an expression.
   const pieces = text.split(/(?<!:):(?=\w)\w+/)
-  if (pieces.some((piece) => /[*?+(){}[\]]|(?<!:):(?!:)(?<!::)/.test(piece))) return undefined
+  if (pieces.some((piece) => /[*?+(){}[\]#<>]|(?<!:):(?!:)(?<!::)/.test(piece))) return undefined
   const texts = pieces.map((piece) => encoded(piece.replaceAll('::', ':')))
   if (texts.length === 1) return { is: 'text', text: texts[0]! }
   return texts.slice(1, -1).includes('') ? undefined : { is: 'pieces', texts }
@@ -56,5 +56,5 @@ function segmentOf(text: string, isLast: boolean): Segment | undefined {
 
 /** As clients send it. */
 function encoded(text: string): string {
-  return text.replaceAll(/["\\<>^`|\u0080-\uffff]+/g, (part) => encodeURIComponent(part.toWellFormed()))
+  return text.replaceAll(/["\\^`|\u0080-\uffff]+/g, (part) => encodeURIComponent(part.toWellFormed()))
 }
