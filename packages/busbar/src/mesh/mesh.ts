@@ -26,7 +26,11 @@ export async function startMesh(options: MeshContext): Promise<Mesh> {
   const mesh: MeshContext = { router, maxHops, meter, tracer, gates, exchanges, streams }
   const installed = new DisposableStack()
   installed.use(captureConnections(mesh))
-  const tracing = tracer && installed.use(new RequestTracing(tracer, (service) => router.isCommand(service)))
+  const callees = {
+    isCommand: (service: string) => router.isCommand(service),
+    templateOf: (...call: [string, string, string]) => meter?.templateOf(...call),
+  }
+  const tracing = tracer && installed.use(new RequestTracing(tracer, callees))
   installed.use(addHopsHeaders(mesh.router, nextHops, tracing))
   installed.use(servePrivateSockets(mesh))
   if (exchanges !== undefined) installed.use(exchanges.capture(mesh))

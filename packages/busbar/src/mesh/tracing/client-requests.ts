@@ -17,19 +17,26 @@ export interface RequestToTrace {
   readonly path: string
 }
 
+/** What is known of the services that are called. */
+interface CalledServices {
+  readonly isCommand: (service: string) => boolean
+  /** The path template by which a call is counted. */
+  readonly templateOf: (service: string, method: string, path: string) => string | undefined
+}
+
 /**
  * Traces the requests of Node's client and of undici, which publish how they end on diagnostics
  * channels.
  */
 export class RequestTracing implements Disposable {
   readonly #tracer: Tracer
-  readonly #isCommand: (service: string) => boolean
+  readonly #callees: CalledServices
   readonly #calls = new WeakMap<object, { readonly call: TracedCall; status: number }>()
   readonly #installed = new DisposableStack()
 
-  constructor(tracer: Tracer, isCommand: (service: string) => boolean) {
+  constructor(tracer: Tracer, callees: CalledServices) {
     this.#tracer = tracer
-    this.#isCommand = isCommand
+    this.#callees = callees
     this.#on('http.client.response.finish', ({ request, response }) => {
       const { statusCode = noStatus, headers: fields } = response as IncomingMessage
       const { socket } = request as ClientRequest
@@ -54,8 +61,9 @@ export class RequestTracing implements Disposable {
     const scope = currentScope()
     const kind = { part: 'call', caller: scope?.service, service, protocol: 'http', method } as const
     // Any other instance records the transport itself.
-    const transport = this.#isCommand(service) ? 'tcp' : undefined
-    const call = this.#tracer.call({ ...kind, transport }, path, given ?? scope?.trace)
+    const transport = this.#callees.isCommand(service) ? 'tcp' : undefined
+    const route = this.#callees.templateOf(service, method, path)
+    const call = this.#tracer.call({ ...kind, route, transport }, path, given ?? scope?.trace)
     call.begin()
     return call
   }

@@ -17,6 +17,8 @@ export interface Hop {
   readonly protocol: 'http' | 'rpc'
   readonly method: string
   readonly path: string | null
+  /** By which it is counted. Null: none, or typed. */
+  readonly route: string | null
   readonly transport: string | null
   /** Of the caller, and of the instance. */
   readonly workers: readonly string[]
@@ -117,6 +119,7 @@ function hopOf(
     protocol: main.protocol,
     method: main.method,
     path: main.path ?? null,
+    route: main.route ?? null,
     transport: main.transport ?? answer?.transport ?? null,
     workers: [...new Set([main.worker, ...answers.map(({ worker }) => worker)])],
     start: main.start - start,

@@ -37,10 +37,11 @@ export class ExpressRoutes {
     const mounts = this.#mounts.get(route) ?? new Mounts()
     this.#mounts.set(route, mounts)
     if (mounts.isKnown(method!, base)) return
+    const prefix = mounts.prefixFor(method!)
     const templates = [route.path].flat().flatMap((path) => {
       if (typeof path !== 'string') return []
       const mounted = mounts.templateOf(base, ownParams(params, path))
-      return mounted === undefined ? [] : [`${method} ${path === '/' && mounted !== '' ? mounted : mounted + path}`]
+      return mounted === undefined ? [] : [`${prefix}${path === '/' && mounted !== '' ? mounted : mounted + path}`]
     })
     this.#reports.add(this.#service, templates)
   }
@@ -52,6 +53,7 @@ const plain = /^[\w.~%-]*$/
 const idForm = /^(?:\d+|[\da-f]{8}-[\da-f-]{27}|(?=.*\d)[\da-f]{8,})$/i
 /** Of one route. */
 const maxShapes = 3
+const maxMethods = 2
 
 /**
  * Where a route was found. Express has the path at which its router is mounted, with the values of
@@ -61,6 +63,7 @@ const maxShapes = 3
 class Mounts {
   /** The segments that each has had, by their number. Undefined: a parameter. */
   readonly #shapes = new Map<number, (string | undefined)[]>()
+  readonly #methods = new Set<string>()
   #last = ''
 
   /** As the last time. */
@@ -71,6 +74,14 @@ class Mounts {
     return isSame
   }
 
+  /** What comes before a template: a route of many methods, as of `app.all`, has one for all. */
+  prefixFor(method: string): string {
+    // Express answers HEAD by the routes of GET.
+    const own = method === 'HEAD' ? 'GET' : method
+    if (this.#methods.size <= maxMethods) this.#methods.add(own)
+    return this.#methods.size > maxMethods ? '' : `${own} `
+  }
+
   /** Undefined: there are too many to tell. */
   templateOf(base: string, params: readonly Param[]): string | undefined {
     const segments = base.split('/')
@@ -79,7 +90,8 @@ class Mounts {
     const next = segments.map((segment, at) => {
       const isParam = params.some(([, value]) => value === segment)
       const isFixed = plain.test(segment) && !idForm.test(segment) && !isParam
-      return isFixed && (shape === undefined || shape[at] === segment) ? segment : undefined
+      if (!isFixed) return undefined
+      return shape === undefined ? segment : sameText(shape[at], segment)
     })
     this.#shapes.set(segments.length, next)
     const left = [...params]
@@ -89,6 +101,12 @@ class Mounts {
     }
     return next.map((segment, at) => segment ?? `:${nameOf(segments[at]!)}`).join('/')
   }
+}
+
+/** Express ignores the case. Undefined if they differ in more than that. */
+function sameText(known: string | undefined, segment: string): string | undefined {
+  if (known?.toLowerCase() !== segment.toLowerCase()) return undefined
+  return segment === segment.toLowerCase() ? segment : known
 }
 
 /** Those of the path at which the router is mounted, if the router merges them with its own. */

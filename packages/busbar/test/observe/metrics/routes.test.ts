@@ -95,6 +95,8 @@ for (const run of ['shared', 'process'] as const)
     // The second one tells that the segment is a parameter.
     for (const group of ['one', 'two', ':x(.+.+.+y)', '%3Ax', 'urn:isbn:12', 'a*', '{b}'])
       await call(app, `GET /users/in/${group}/members`)
+    // Express ignores the case.
+    for (const path of ['/users/IN/two/members', '/users/In/one/members']) await call(app, `GET ${path}`)
     const members = (): string[] => [...seen(app).keys()].filter((edge) => edge.endsWith('/members'))
     const wanted = [' > users GET /users/in/:id/members', ' > users GET /users/in/one/members']
     while (!members().includes(wanted[0]!)) await call(app, `GET /users/in/${'a'.repeat(400)}/members`)
@@ -103,6 +105,21 @@ for (const run of ['shared', 'process'] as const)
       members().join(),
     )
   })
+
+test('a route of Express for all methods has one template', { timeout: 120_000 }, async () => {
+  await using app = await TestApp.startLoaded(await placed('thread'))
+  const count = (method: string): number => seen(app).get(` > users ${method} /users/any/:one`) ?? 0
+  for (const method of ['GET', 'HEAD', 'POST', 'PUT'])
+    while (count(method) === 0) {
+      await call(app, `${method} /users/any/1`)
+      await setTimeout(20)
+    }
+  await call(app, 'DELETE /users/any/1')
+  await pollUntil(
+    () => count('DELETE') === 1,
+    () => [...seen(app)],
+  )
+})
 
 test('a command has the path templates of the config', { timeout: 120_000 }, async () => {
   using files = new TestFolder({

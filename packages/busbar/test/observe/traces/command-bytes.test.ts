@@ -34,12 +34,12 @@ for (const [client, received] of [
       'busbar.config.json': {
         gateway: { port: 0, entry: 'web' },
         traces: { sample: 1 },
-        services: { web: './web', tool: { path: './tool', command: 'node index.js' } },
+        services: { web: './web', tool: { path: './tool', command: 'node index.js', pathTemplates: ['/'] } },
       },
     })
     await using app = await TracedApp.start(await loadApp(files.path, { env: process.env }))
     await (await fetch(new URL(`/${client}`, app.url))).text()
     const [trace] = await app.tracesWhen((all) => all.some(({ calls }) => calls.length === 2))
     const call = trace!.calls.find(({ service }) => service === 'tool')
-    assert.deepEqual([call?.received, call?.transport], [received, 'tcp'])
+    assert.deepEqual([call?.received, call?.transport, call?.route], [received, 'tcp', '/'])
   })

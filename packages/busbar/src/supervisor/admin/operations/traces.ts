@@ -33,6 +33,7 @@ const hop = z.object({
   protocol: z.enum(['http', 'rpc']),
   method: z.string(),
   path: z.string().nullable(),
+  route: z.string().nullable().meta({ description: 'the path template by which it is counted, or the prefix' }),
   transport: z.string().nullable(),
   workers: z.array(z.string()),
   start: z.number().meta({ description: 'milliseconds since the start of the trace' }),
