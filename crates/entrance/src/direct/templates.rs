@@ -60,10 +60,20 @@ pub struct Template {
 }
 
 impl Template {
-    /// Those for one method come first, then those that are more definite. A path that ends comes
-    /// before one that goes on.
-    fn rank(&self) -> (bool, Vec<u8>) {
-        (self.method.is_none(), self.segments.iter().map(Segment::rank).chain([0]).collect())
+    /// What is more definite comes first, a path that ends before one that goes on; of the same
+    /// paths, those for one method before those for all.
+    fn rank(&self) -> (Vec<u8>, u8) {
+        let of_method = match self.method.as_deref() {
+            // It comes before GET, which is for HEAD, too.
+            Some("HEAD") => 0,
+            Some(_) => 1,
+            None => 2,
+        };
+        (self.segments.iter().map(Segment::rank).chain([0]).collect(), of_method)
+    }
+
+    fn is_for(&self, method: &[u8]) -> bool {
+        self.method.as_ref().is_none_or(|own| own.as_bytes() == method || (own == "GET" && method == b"HEAD"))
     }
 
     /// `path` begins with a slash, and has no query. A slash at its end makes no difference.
@@ -103,13 +113,7 @@ impl Templates {
     pub fn find(&self, service: &str, method: &[u8], path: &[u8]) -> Option<&str> {
         let templates = self.0.get(service)?;
         let path = path.split(|&byte| byte == b'?').next().unwrap_or_default();
-        let of = |method: &[u8]| {
-            let is_of_method =
-                |template: &&Template| template.method.as_ref().is_none_or(|own| own.as_bytes() == method);
-            templates.iter().filter(is_of_method).find(|template| template.matches(path))
-        };
-        // HEAD counts by a template of GET if it has none.
-        let found = of(method).or_else(|| if method == b"HEAD" { of(b"GET") } else { None });
+        let found = templates.iter().find(|template| template.is_for(method) && template.matches(path));
         found.map(|template| template.path.as_str())
     }
 }
@@ -142,13 +146,14 @@ mod tests {
             template(None, "/"),
         ];
         let templates = Templates::new(all.into_iter());
-        let cases: [(&[u8], &[u8], &str); 10] = [
+        let cases: [(&[u8], &[u8], &str); 11] = [
             (b"GET", b"/items/7?x=/", "/items/:id"),
             (b"GET", b"/items/7/", "/items/:id"),
             (b"GET", b"/items/all", "/items/all"),
             (b"GET", b"/items", "/items"),
             (b"GET", b"/items/", "/items"),
-            (b"PUT", b"/items/all", "/items/:any"),
+            (b"PUT", b"/items/all", "/items/all"),
+            (b"PUT", b"/items/7", "/items/:any"),
             (b"GET", b"/items/7/parts/8/9", "/items/:id/parts/*"),
             (b"GET", b"/items/7/parts", "/*"),
             (b"GET", b"/?x", "/"),

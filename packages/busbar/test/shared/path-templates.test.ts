@@ -26,6 +26,14 @@ describe('a path template', () => {
       assert.equal(templates.of('b').find('GET', matched[0]!), undefined)
     })
 
+  test('with fixed text comes first, with or without a method', () => {
+    const templates = knowing('GET /*', '/hook/:id', 'GET /items/:id', '/items/all')
+    assert.equal(templates.of('a').find('GET', '/hook/1')?.path, '/hook/:id')
+    assert.equal(templates.of('a').find('HEAD', '/hook/1')?.path, '/hook/:id')
+    assert.equal(templates.of('a').find('GET', '/items/all')?.path, '/items/all')
+    assert.equal(templates.of('a').find('POST', '/items/7'), undefined)
+  })
+
   test('with a method is only for this one, and comes before one without', () => {
     const templates = knowing('/items/:any', 'PUT /items/:id')
     assert.equal(templates.of('a').find('PUT', '/items/7')?.path, '/items/:id')

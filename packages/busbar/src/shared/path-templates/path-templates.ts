@@ -36,21 +36,12 @@ export class PathTemplates<Template extends object> {
 
 /** The templates of one service. */
 export class ServicePaths<Template extends object> {
-  /** Few, so that comparing their names takes less than a map. */
-  readonly #ofMethods: { readonly method: string; readonly tree: TemplateTree<Template> }[] = []
-  #ofAny: TemplateTree<Template> | undefined
+  /** Undefined while there are none. */
+  #tree: TemplateTree<Template> | undefined
 
-  /**
-   * `url`: the path as the service gets it, with or without a query. HEAD counts by a template of
-   * GET if it has none.
-   */
+  /** `url`: the path as the service gets it, with or without a query. */
   find(method: string, url: string): Template | undefined {
-    for (const one of this.#ofMethods)
-      if (one.method === method) {
-        const found = one.tree.find(url)
-        if (found !== undefined) return found
-      }
-    return method === 'HEAD' ? this.find('GET', url) : this.#ofAny?.find(url)
+    return this.#tree?.find(method, url)
   }
 
   /** False for one of a syntax that is not known: its calls are not distinguished. */
@@ -59,17 +50,9 @@ export class ServicePaths<Template extends object> {
     const patterns = patternsOf(path)
     if (patterns.length === 0) return false
     const template = create(path)
-    const tree = method === undefined ? (this.#ofAny ??= new TemplateTree()) : this.#treeOf(method)
-    for (const pattern of patterns) tree.add(pattern, template)
+    this.#tree ??= new TemplateTree()
+    for (const pattern of patterns) this.#tree.add(method, pattern, template)
     return true
-  }
-
-  #treeOf(method: string): TemplateTree<Template> {
-    const known = this.#ofMethods.find((one) => one.method === method)
-    if (known !== undefined) return known.tree
-    const tree = new TemplateTree<Template>()
-    this.#ofMethods.push({ method, tree })
-    return tree
   }
 }
 

@@ -31,7 +31,7 @@ export function patternsOf(path: string): readonly (readonly Segment[])[] {
 function withAndWithout(path: string, optional: readonly string[]): readonly string[] {
   const [first, ...others] = optional
   if (first === undefined) return [path]
-  return [path.replace(first, ''), path.replace(first, first.slice(1, -1))].flatMap((one) =>
+  return [path.replace(first, () => ''), path.replace(first, () => first.slice(1, -1))].flatMap((one) =>
     withAndWithout(one, others),
   )
 }

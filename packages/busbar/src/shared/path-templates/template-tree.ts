@@ -12,9 +12,15 @@ interface Branch<Template> {
   readonly forms: { readonly form: Form; readonly next: Branch<Template> }[]
   parameter: Branch<Template> | undefined
   /** Of paths that end here. */
-  end: Template | undefined
+  readonly end: Leaf<Template>[]
   /** Of paths that go on in any way. */
-  rest: Template | undefined
+  readonly rest: Leaf<Template>[]
+}
+
+/** Undefined: for all methods. */
+interface Leaf<Template> {
+  readonly method: string | undefined
+  readonly template: Template
 }
 
 /** Segments that only some texts match. */
@@ -24,38 +30,45 @@ type Form = Extract<Segment, { is: 'digits' | 'pieces' }>
 export class TemplateTree<Template extends object> {
   readonly #root = newBranch<Template>()
 
-  /** The first of several patterns for the same paths wins. */
-  add(pattern: readonly Segment[], template: Template): void {
+  /** The first of several patterns for the same paths and method wins. */
+  add(method: string | undefined, pattern: readonly Segment[], template: Template): void {
     let branch = this.#root
     for (const segment of pattern) {
-      if (segment.is === 'rest') return void (branch.rest ??= template)
+      if (segment.is === 'rest') return void branch.rest.push({ method, template })
       branch = grow(branch, segment)
     }
-    branch.end ??= template
+    branch.end.push({ method, template })
   }
 
   /** `url`: a path, with or without a query. A slash at its end makes no difference. */
-  find(url: string): Template | undefined {
-    return url.charCodeAt(0) === slash ? findIn(this.#root, url, 1) : undefined
+  find(method: string, url: string): Template | undefined {
+    return url.charCodeAt(0) === slash ? findIn(this.#root, { method, url }, 1) : undefined
   }
 }
 
 const slash = 47
 const mark = 63
 
-/** `from`: where a segment begins. */
-function findIn<Template>(branch: Branch<Template>, url: string, from: number): Template | undefined {
-  const first = url.charCodeAt(from)
-  if (isEnd(first)) return branch.end ?? branch.rest
-  for (const { code, text, next } of branch.texts)
-    if (code === first && url.startsWith(text, from)) {
-      const found = goOn(next, url, from + text.length)
-      if (found !== undefined) return found
-    }
-  return findByParameter(branch, url, from) ?? branch.rest
+interface Call {
+  readonly method: string
+  readonly url: string
 }
 
-function findByParameter<Template>(branch: Branch<Template>, url: string, from: number): Template | undefined {
+/** `from`: where a segment begins. */
+function findIn<Template>(branch: Branch<Template>, call: Call, from: number): Template | undefined {
+  const { url } = call
+  const first = url.charCodeAt(from)
+  if (isEnd(first)) return templateFor(call, branch.end) ?? templateFor(call, branch.rest)
+  for (const { code, text, next } of branch.texts)
+    if (code === first && url.startsWith(text, from)) {
+      const found = goOn(next, call, from + text.length)
+      if (found !== undefined) return found
+    }
+  return findByParameter(branch, call, from) ?? templateFor(call, branch.rest)
+}
+
+function findByParameter<Template>(branch: Branch<Template>, call: Call, from: number): Template | undefined {
+  const { url } = call
   const { forms, parameter } = branch
   if (parameter === undefined && forms.length === 0) return undefined
   let to = from
@@ -63,17 +76,25 @@ function findByParameter<Template>(branch: Branch<Template>, url: string, from: 
   for (let code = url.charCodeAt(to); code !== slash && !isEnd(code);) code = url.charCodeAt(++to)
   if (to === from) return undefined
   for (const { form, next } of forms) {
-    const found = isOfForm(form, url.slice(from, to)) ? goOn(next, url, to) : undefined
+    const found = isOfForm(form, url.slice(from, to)) ? goOn(next, call, to) : undefined
     if (found !== undefined) return found
   }
-  return parameter && goOn(parameter, url, to)
+  return parameter && goOn(parameter, call, to)
 }
 
 /** `at`: where the segment should end. */
-function goOn<Template>(next: Branch<Template>, url: string, at: number): Template | undefined {
-  const code = url.charCodeAt(at)
-  if (code === slash) return findIn(next, url, at + 1)
-  return isEnd(code) ? next.end : undefined
+function goOn<Template>(next: Branch<Template>, call: Call, at: number): Template | undefined {
+  const code = call.url.charCodeAt(at)
+  if (code === slash) return findIn(next, call, at + 1)
+  return isEnd(code) ? templateFor(call, next.end) : undefined
+}
+
+/** The one for this method, else the one for all. HEAD has that of GET if it has none. */
+function templateFor<Template>({ method }: Call, leaves: readonly Leaf<Template>[]): Template | undefined {
+  for (const leaf of leaves) if (leaf.method === method) return leaf.template
+  if (leaves.length === 0) return undefined
+  if (method === 'HEAD') return templateFor({ method: 'GET', url: '' }, leaves)
+  return leaves.find((leaf) => leaf.method === undefined)?.template
 }
 
 /** Beyond a text, a code is not a number. */
@@ -99,7 +120,7 @@ function hasPieces(texts: readonly string[], segment: string): boolean {
 }
 
 function newBranch<Template>(): Branch<Template> {
-  return { texts: [], forms: [], parameter: undefined, end: undefined, rest: undefined }
+  return { texts: [], forms: [], parameter: undefined, end: [], rest: [] }
 }
 
 function grow<Template>(branch: Branch<Template>, segment: Exclude<Segment, { is: 'rest' }>): Branch<Template> {

@@ -1,6 +1,7 @@
 /** The label `worker` of the metrics of calls: who has answered, and who has called. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { loadApp } from '../../../src/config/load.ts'
 import type { App, GatewayConfig, Service } from '../../../src/config/app.ts'
 import { formatMetrics } from '../../../src/observe/metrics/metrics.ts'
@@ -27,7 +28,7 @@ for (const run of ['shared', 'thread', 'process'] as const)
         // Each request of web makes eight calls of cart.
         const requests = counts(app, 'http_server', 'web')
         assert.deepEqual(counts(app, 'http_client', 'web'), times(requests, 8))
-        checkServers(app)
+        await checkServers(app)
         for (let call = 0; call < 6; call++) await get(app, '/typed')
         await pollUntil(
           () => total(app, 'rpc_server', 'stock') === 60,
@@ -35,7 +36,7 @@ for (const run of ['shared', 'thread', 'process'] as const)
         )
         const later = minus(counts(app, 'http_server', 'web'), requests)
         assert.deepEqual(counts(app, 'rpc_client', 'web'), times(later, 10))
-        checkServers(app)
+        await checkServers(app)
       })
 
 /** Answers with its process. The first one that is asked for `/once` dies. */
@@ -150,11 +151,15 @@ async function get(app: TestApp, path: string): Promise<void> {
 }
 
 /** Each worker has as many calls in the metrics of servers as its instances have begun. */
-function checkServers(app: TestApp): void {
+async function checkServers(app: TestApp): Promise<void> {
   for (const { name } of app.running.app.services) {
-    const begun = samplesOf(app, 'busbar_calls_total', '', name)
-    const servers = [...counts(app, 'http_server', name), ...counts(app, 'rpc_server', name)]
-    assert.deepEqual(sumBy(servers), sumBy(begun.map(({ labels, value }) => [labels['worker']!, value])), name)
+    const both = (): [unknown, unknown] => {
+      const begun = samplesOf(app, 'busbar_calls_total', '', name)
+      const servers = [...counts(app, 'http_server', name), ...counts(app, 'rpc_server', name)]
+      return [sumBy(servers), sumBy(begun.map(({ labels, value }) => [labels['worker']!, value]))]
+    }
+    // A process reports its counts a moment later than its callers theirs.
+    await pollUntil(() => isDeepStrictEqual(...both()), both)
   }
 }
 
