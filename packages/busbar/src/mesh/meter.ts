@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 // The global of the same name is an accessor, which takes a sixth of the time of a reading.
 import { performance } from 'node:perf_hooks'
 import type { CallEdge } from '../contract/call/call-edge.ts'
-import { type EdgeCells } from '../shared/metrics/edge-cells.ts'
+import type { EdgeCells } from '../shared/metrics/edge-cells.ts'
 import { noWorker, pairOf, workerOf } from '../shared/metrics/worker-pair.ts'
 import { type EdgeKey, type EdgeTable, noStatus, outside, type Transport } from '../shared/metrics/edge-table.ts'
 import { Sampler } from '../shared/metrics/sampler.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { maxTemplates } from '../../src/shared/path-templates/known-templates.ts'
-import { isTemplate, PathTemplates } from '../../src/shared/path-templates/path-templates.ts'
+import { maxTemplates, readTemplate } from '../../src/shared/path-templates/known-templates.ts'
+import { PathTemplates } from '../../src/shared/path-templates/path-templates.ts'
 
 describe('a path template', () => {
   const cases: readonly (readonly [template: string, matched: readonly string[], others: readonly string[]])[] = [
@@ -92,18 +92,20 @@ describe('a path template', () => {
     '/a\u0085',
   ])
     test(`${JSON.stringify(text.slice(0, 12))} is none, and is not known`, () => {
-      assert.equal(isTemplate(text), false)
+      assert.equal(readTemplate(text), undefined)
       assert.equal(knowing(text).of('a').find('GET', text), undefined)
     })
 
   test('with many optional parts is none: each would double the patterns', () => {
-    assert.equal(isTemplate('/a{/:b}{/:c}{/:d}'), true)
-    assert.equal(isTemplate('/a{/:b}{/:c}{/:d}{/:e}'), false)
+    assert.notEqual(readTemplate('/a{/:b}{/:c}{/:d}'), undefined)
+    assert.equal(readTemplate('/a{/:b}{/:c}{/:d}{/:e}'), undefined)
   })
 })
 
 test(`a service has up to ${maxTemplates} templates, and others their own`, () => {
   const templates = new PathTemplates((path) => ({ path }))
+  // Those of another syntax take no place.
+  assert.deepEqual(templates.add({ service: 'a', templates: ['/:a(.+)', 'no template'] }), [])
   const many = Array.from({ length: maxTemplates + 1 }, (_, at) => `/a${at}`)
   assert.equal(templates.add({ service: 'a', templates: many }).length, maxTemplates)
   assert.equal(templates.of('a').find('GET', many.at(-1)!), undefined)

@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { maxTemplateLength, maxTemplates } from '../../shared/path-templates/known-templates.ts'
-import { isTemplate } from '../../shared/path-templates/path-templates.ts'
+import { maxTemplateLength, maxTemplates, readTemplate } from '../../shared/path-templates/known-templates.ts'
 import {
   bytes,
   filled,
@@ -111,7 +110,7 @@ const pathTemplates = z
   .array(
     z
       .string()
-      .refine(isTemplate)
+      .refine((text) => readTemplate(text) !== undefined)
       .meta({
         title: `a path template such as "/items/:id" or "GET /items/:id", of up to ${maxTemplateLength} characters`,
       }),

@@ -2,6 +2,7 @@
  * Path templates, such as `/items/:id` or `GET /items/:id`: by them, calls over HTTP to a service
  * are counted. A program has any number of paths, and few templates.
  */
+import { patternsOf, type Segment } from './template-pattern.ts'
 
 /** Templates of one service, without a method for all methods. */
 export interface ServiceTemplates {
@@ -19,10 +20,21 @@ export const maxRouteLength = 140
 /** Without control characters, which a terminal would follow. */
 const form = /^(?:(?<method>[A-Z]+) )?(?<path>\/[^\s\p{C}]*)$/u
 
-/** Undefined for a text that is no template. */
-export function readTemplate(text: string): { readonly method: string | undefined; readonly path: string } | undefined {
+export interface ReadTemplate {
+  /** Undefined: all. */
+  readonly method: string | undefined
+  /** As it is written. */
+  readonly path: string
+  /** One at least. */
+  readonly patterns: readonly (readonly Segment[])[]
+}
+
+/** Undefined for a text that is too long, or has another syntax. */
+export function readTemplate(text: string): ReadTemplate | undefined {
   const { method, path } = form.exec(text)?.groups ?? {}
-  return path === undefined || text.length > maxTemplateLength ? undefined : { method, path }
+  if (path === undefined || text.length > maxTemplateLength) return undefined
+  const patterns = patternsOf(path)
+  return patterns.length === 0 ? undefined : { method, path, patterns }
 }
 
 /** Those that the config gives. */

@@ -1,5 +1,4 @@
-import { KnownTemplates, readTemplate, type ServiceTemplates } from './known-templates.ts'
-import { patternsOf } from './template-pattern.ts'
+import { KnownTemplates, type ReadTemplate, readTemplate, type ServiceTemplates } from './known-templates.ts'
 import { TemplateTree } from './template-tree.ts'
 
 /**
@@ -16,11 +15,11 @@ export class PathTemplates<Template extends object> {
     this.#create = create
   }
 
-  /** Returns those that were not known. One that no path can match stays without effect. */
+  /** Returns those that were not known. */
   add(templates: ServiceTemplates): readonly string[] {
     const added = this.#known.add(templates)
     const paths = this.of(templates.service)
-    for (const text of added) paths.add(text, this.#create)
+    for (const text of added) paths.add(readTemplate(text)!, this.#create)
     return added
   }
 
@@ -44,19 +43,9 @@ export class ServicePaths<Template extends object> {
     return this.#tree?.find(method, url)
   }
 
-  /** False for one of a syntax that is not known: its calls are not distinguished. */
-  add(text: string, create: (path: string) => Template): boolean {
-    const { method, path } = readTemplate(text)!
-    const patterns = patternsOf(path)
-    if (patterns.length === 0) return false
+  add({ method, path, patterns }: ReadTemplate, create: (path: string) => Template): void {
     const template = create(path)
     this.#tree ??= new TemplateTree()
     for (const pattern of patterns) this.#tree.add(method, pattern, template)
-    return true
   }
-}
-
-/** True if paths can match it. */
-export function isTemplate(text: string): boolean {
-  return readTemplate(text) !== undefined && new ServicePaths().add(text, (path) => ({ path }))
 }

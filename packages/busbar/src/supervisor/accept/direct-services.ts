@@ -1,7 +1,7 @@
 import type { App, Service } from '../../config/app.ts'
 import type { DirectOptions, DirectRoute, DirectSegment, DirectTemplate } from '../../shared/entrance.ts'
 import { readTemplate, type ServiceTemplates } from '../../shared/path-templates/known-templates.ts'
-import { patternsOf, type Segment } from '../../shared/path-templates/template-pattern.ts'
+import type { Segment } from '../../shared/path-templates/template-pattern.ts'
 
 /** What the native entrance needs to reach services itself, without a worker between. */
 export interface DirectPlan {
@@ -49,8 +49,8 @@ function isDirect({ kind, run, concurrency, sticky, double }: Service): boolean 
 export function planTemplates(all: readonly ServiceTemplates[]): readonly DirectTemplate[] {
   return all.flatMap(({ service, templates }) =>
     templates.flatMap((text) => {
-      const { method, path } = readTemplate(text)!
-      return patternsOf(path).map((pattern) => ({
+      const { method, path, patterns } = readTemplate(text)!
+      return patterns.map((pattern) => ({
         service,
         path,
         ...(method !== undefined && { method }),

@@ -36,7 +36,7 @@ export class ExpressRoutes {
     const base = typeof baseUrl === 'string' ? baseUrl : ''
     const mounts = this.#mounts.get(route) ?? new Mounts()
     this.#mounts.set(route, mounts)
-    if (mounts.isKnown(method!, base)) return
+    if (!mounts.isOther(method!, base)) return
     const prefix = mounts.prefixFor(method!)
     const templates = [route.path].flat().flatMap((path) => {
       if (typeof path !== 'string') return []
@@ -66,12 +66,11 @@ class Mounts {
   readonly #methods = new Set<string>()
   #last = ''
 
-  /** As the last time. */
-  isKnown(method: string, base: string): boolean {
-    const now = `${method} ${base}`
-    const isSame = now === this.#last
-    this.#last = now
-    return isSame
+  /** Than at the last request. */
+  isOther(method: string, base: string): boolean {
+    const last = this.#last
+    this.#last = `${method} ${base}`
+    return this.#last !== last
   }
 
   /** What comes before a template: a route of many methods, as of `app.all`, has one for all. */
