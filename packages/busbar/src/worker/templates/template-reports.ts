@@ -24,6 +24,11 @@ export class TemplateReports {
     this.#timer ??= setTimeout(() => this.flush(), batchTime).unref()
   }
 
+  /** The path of the template that counts a request. `url`: as the service gets it. */
+  match(service: string, method: string, url: string): string | undefined {
+    return this.#templates.of(service).find(method, url)?.path
+  }
+
   /** Sends those that wait. */
   flush(): void {
     clearTimeout(this.#timer)
