@@ -62,6 +62,11 @@ export function detailsOf({ json, at }: LogLine): LineDetails {
   return { time: isNear ? date.toISOString().slice(11, 23) : String(time), fields }
 }
 
+/** Of the trace in which the line was printed. Loggers with OpenTelemetry write `trace_id`. */
+export function traceOf({ traceId, trace_id: otherwise }: LineDetails['fields']): string | undefined {
+  return [traceId, otherwise].find((one) => typeof one === 'string')
+}
+
 function toLine(json: string, at: number): LogLine {
   const { level, service, msg, fields } = parse(json)
   const text = typeof msg === 'string' ? msg : JSON.stringify(msg ?? fields)

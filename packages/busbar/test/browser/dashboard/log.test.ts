@@ -10,7 +10,10 @@ import { OpenedPage } from './opened-page.ts'
 const program = `
 const { createServer } = require('node:http')
 createServer((request, response) => {
-  for (const line of new URL(request.url, 'http://any').searchParams.getAll('line')) console.log(line)
+  const { searchParams } = new URL(request.url, 'http://any')
+  for (const line of searchParams.getAll('line')) console.log(line)
+  const trace_id = request.headers.traceparent?.split('-')[1]
+  if (searchParams.has('traced')) console.log(JSON.stringify({ level: 30, msg: searchParams.get('traced'), trace_id }))
   response.end()
 }).listen(3000)
 `
@@ -64,6 +67,20 @@ describe('lines of the log in the dashboard', { skip: noChromium }, () => {
     await opened.tab.getByText('a level above all', { exact: true }).waitFor()
     assert.deepEqual(await texts(), ['a level above all'])
     await opened.tab.getByLabel('Level').selectOption('all')
+  })
+
+  it('of a trace are shown with it, and lead to it', async () => {
+    const { tab } = opened
+    const url = opened.running.addresses[0]!.url
+    for (const text of ['of one', 'of another']) await (await fetch(new URL(`/?traced=${text}`, url))).text()
+    const line = tab.locator('.line', { hasText: 'of one' })
+    await line.locator('summary').click()
+    await line.getByRole('link', { name: 'its trace' }).click()
+    await tab.getByRole('heading', { name: 'Its lines of the log' }).waitFor()
+    assert.deepEqual(await texts(), ['of one'])
+    assert.deepEqual(await opened.violations(), [])
+    await opened.screenshot('lines-of-a-trace')
+    await opened.goTo('logs')
   })
 
   it('are there once each, also if they are equal and the stream was cut between them', async () => {

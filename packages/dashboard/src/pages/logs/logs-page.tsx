@@ -1,11 +1,12 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { Empty } from '../../parts/card.tsx'
+import { Line } from '../../parts/line.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { formatNumber } from '../../state/format.ts'
 import { status } from '../../state/live.ts'
-import { detailsOf, levels, lines, type LogLine } from '../../state/log-lines.ts'
-import { goTo, linkTo, subject } from '../../state/route.ts'
+import { levels, lines, type LogLine } from '../../state/log-lines.ts'
+import { goTo, subject } from '../../state/route.ts'
 
 /** Lines that are drawn at once. */
 const most = 500
@@ -121,28 +122,5 @@ function Lines({ lines: shown, isFrozen }: { readonly lines: readonly LogLine[];
         <Line key={line.id} line={line} />
       ))}
     </div>
-  )
-}
-
-function Line({ line }: { readonly line: LogLine }) {
-  const { level, service, text } = line
-  const { time, fields } = useMemo(() => detailsOf(line), [line])
-  const name = levels.findLast((one) => one.level <= level)?.name ?? 'trace'
-  const more = Object.keys(fields).length > 0
-  const message = (
-    <>
-      <time>{time}</time>
-      <span class={`level ${name}`}>{name}</span>
-      <span class="source">{service ?? 'busbar'}</span>
-      <span class="message">{text}</span>
-    </>
-  )
-  if (!more) return <div class="line">{message}</div>
-  return (
-    <details class="line">
-      <summary>{message}</summary>
-      <pre>{JSON.stringify(fields, undefined, 2)}</pre>
-      {typeof fields['traceId'] === 'string' && <a href={linkTo('traces', fields['traceId'])}>its trace</a>}
-    </details>
   )
 }

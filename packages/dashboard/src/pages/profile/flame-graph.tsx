@@ -50,7 +50,7 @@ export function FlameGraph({ root, search, format }: FlameGraphProps) {
         aria-label="Flame graph"
       >
         {shown.map(({ frame, left, width }) => {
-          const { id, name, place, self, total } = frame
+          const { id, name, place, owner, self, total } = frame
           const share = total / root.total
           const text = `${name} ${place}: ${format(total)}, ${formatShare(share)}; itself ${format(self)}`
           const isFound = search !== '' && `${name} ${place}`.toLowerCase().includes(search.toLowerCase())
@@ -58,7 +58,7 @@ export function FlameGraph({ root, search, format }: FlameGraphProps) {
             <button
               key={id}
               data-frame={id}
-              class={`flame tone-${toneOf(place, name)} ${isFound ? 'found' : ''}`}
+              class={`flame tone-${owner} ${isFound ? 'found' : ''}`}
               style={{
                 left: `${left * 100}%`,
                 width: `${width * 100}%`,
@@ -123,10 +123,4 @@ function neighbour(shown: readonly Placed[], current: number, key: string): numb
     ArrowRight: siblings[at + 1],
   }
   return targets[key]?.id
-}
-
-/** Node and V8, packages, and the app’s own code. */
-function toneOf(place: string, name: string): 'own' | 'package' | 'node' {
-  if (place === '' || place.startsWith('node:') || name.startsWith('(')) return 'node'
-  return /node_modules|\/dist\//.test(place) ? 'package' : 'own'
 }

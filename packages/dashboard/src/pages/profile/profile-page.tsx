@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { send, serviceAt } from '../../api/client.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { Card, Empty } from '../../parts/card.tsx'
@@ -9,6 +9,7 @@ import { status } from '../../state/live.ts'
 import { subject } from '../../state/route.ts'
 import { reportError } from '../../state/toasts.ts'
 import { FlameGraph } from './flame-graph.tsx'
+import { ownFramesOf } from './own-frames.ts'
 import { type Frame, hottest, type Measured, readProfile } from './read-profile.ts'
 
 /** How the page speaks of a profile. */
@@ -130,7 +131,9 @@ interface ShownProps {
   readonly setSearch: (text: string) => void
 }
 
-function Shown({ profile: { of, measured, at, root, text }, search, setSearch }: ShownProps) {
+function Shown({ profile: { of, measured, at, root: whole, text }, search, setSearch }: ShownProps) {
+  const [onlyOwn, setOnlyOwn] = useState(false)
+  const root = useMemo(() => (onlyOwn ? ownFramesOf(whole) : whole), [onlyOwn, whole])
   const hot = hottest(root, 15)
   const { format, most, none } = kinds[measured]
   return (
@@ -139,6 +142,14 @@ function Shown({ profile: { of, measured, at, root, text }, search, setSearch }:
         title={`Flame graph of ${of}`}
         end={
           <>
+            <label class="check small">
+              <input
+                type="checkbox"
+                checked={onlyOwn}
+                onChange={({ currentTarget }) => setOnlyOwn(currentTarget.checked)}
+              />
+              only own code
+            </label>
             <input
               type="search"
               placeholder="Find a function"

@@ -34,11 +34,15 @@ interface HeapNode {
   readonly children: readonly HeapNode[]
 }
 
+/** Whose code it is: that of Node and V8, of packages and Busbar, or the app’s own. */
+type Owner = 'node' | 'package' | 'own'
+
 export interface Frame {
   readonly id: number
   readonly name: string
   /** Where it is: a file and a line. */
   readonly place: string
+  readonly owner: Owner
   readonly depth: number
   readonly parent: Frame | undefined
   /** The widest first. */
@@ -64,7 +68,8 @@ interface Node {
 function frameOf({ id, callFrame, self, children }: Node, parent?: Frame): Frame {
   const depth = parent === undefined ? 0 : parent.depth + 1
   const name = callFrame.functionName || '(anonymous)'
-  const frame = { id, name, place: placeOf(callFrame), depth, parent, children: [] as Frame[], self, total: self }
+  const [place, owner] = [placeOf(callFrame), ownerOf(callFrame)]
+  const frame = { id, name, place, owner, depth, parent, children: [] as Frame[], self, total: self }
   frame.children = children
     .map((child) => frameOf(child, frame))
     .filter(({ total }) => total > 0)
@@ -111,6 +116,11 @@ export function hottest(root: Frame, most: number): Hot[] {
     .filter(({ self }) => self > 0)
     .sort((one, other) => other.self - one.self)
     .slice(0, most)
+}
+
+function ownerOf({ url, functionName }: CallFrame): Owner {
+  if (url === '' || url.startsWith('node:') || functionName.startsWith('(')) return 'node'
+  return /\/node_modules\/|\/busbar\/(?:dist|src)\//.test(url) ? 'package' : 'own'
 }
 
 function placeOf({ url, lineNumber }: CallFrame): string {

@@ -4,9 +4,11 @@ import type { Trace, TraceList, TraceSummary } from '../../api/types.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Card, Empty } from '../../parts/card.tsx'
 import { Failure } from '../../parts/failure.tsx'
+import { Line } from '../../parts/line.tsx'
 import { useResource } from '../../parts/resource.ts'
 import { formatClock, formatTime } from '../../state/format.ts'
 import { latestTrace, status } from '../../state/live.ts'
+import { detailsOf, lines, traceOf } from '../../state/log-lines.ts'
 import { linkTo, subject } from '../../state/route.ts'
 import { Waterfall } from './waterfall.tsx'
 
@@ -145,6 +147,22 @@ function One({ id }: { readonly id: string }) {
       </header>
       <Failure of={loaded} title="This trace cannot be shown" />
       {trace !== undefined && <Waterfall trace={trace} />}
+      {trace !== undefined && <ItsLines id={id} />}
     </div>
+  )
+}
+
+/** Those that the page keeps. */
+function ItsLines({ id }: { readonly id: string }) {
+  const its = lines.value.filter((line) => line.json.includes(id) && traceOf(detailsOf(line).fields) === id)
+  if (its.length === 0) return null
+  return (
+    <Card title="Its lines of the log" flush>
+      <div class="lines">
+        {its.map((line) => (
+          <Line key={line.id} line={line} />
+        ))}
+      </div>
+    </Card>
   )
 }
