@@ -15,7 +15,7 @@ const rounds = Number(process.argv[2] ?? 2000)
 const share = 1 / 4
 const table = new InstanceTable({ rows: 1, services: names.map((name) => ({ name })) })
 const paths = countedPaths()
-for (const one of templates) paths.add(one)
+for (const one of templates) paths.configure(one)
 const meter = new Meter(table.edges(0), undefined, paths)
 const { arms, use } = await startArms({ meter })
 

@@ -12,7 +12,7 @@ import type { ListenerSpec, TlsMaterial } from './listeners/listener-spec.ts'
 import type { InstancesShape, ServiceShape } from './metrics/instance-table.ts'
 import type { OwnSpanRecord } from './traces/own-span.ts'
 import type { SpanRecord } from './traces/span.ts'
-import type { ServiceTemplates } from './path-templates/known-templates.ts'
+import type { FoundTemplates } from './path-templates/known-templates.ts'
 import type { StopTimes } from './stop-times.ts'
 import type { WorkerTask } from './worker-tasks.ts'
 import type { HealthReport } from './health/health-monitor.ts'
@@ -177,7 +177,7 @@ export type Order =
    * when the calls in flight have ended.
    */
   | { type: 'leave'; peer: number; reason: ErrorRecord }
-  | ({ type: 'pathTemplates' } & ServiceTemplates)
+  | ({ type: 'pathTemplates' } & FoundTemplates)
   /** The app has other services or limits. `places`: all services of the table of counts. */
   | { type: 'services'; services: readonly Service[]; places: readonly ServiceShape[] }
   /**
@@ -224,7 +224,7 @@ export type FromWorker =
   | { type: 'spans'; spans: readonly SpanRecord[]; own: readonly OwnSpanRecord[] }
   /** The metrics of its services, by `encodeReport` of `metrics/service-metrics.ts`. */
   | { type: 'metrics'; json: string }
-  | ({ type: 'pathTemplates' } & ServiceTemplates)
+  | ({ type: 'pathTemplates' } & FoundTemplates)
   /** A service's uncaught exception, unhandled rejection or exit; sent before the thread ends. */
   | { type: 'fault'; service: string | undefined; reason: 'exception' | 'rejection' | 'exit'; error: ErrorRecord }
   /** During a stop: the service has stopped; undefined stands for the gateway. */

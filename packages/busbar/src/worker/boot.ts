@@ -100,7 +100,7 @@ export async function prepareWorker(init: WorkerInit, parts: WorkerParts): Promi
 
 /** The path templates of the config, and those that this worker finds while its services start. */
 function reportTemplates({ app, hosts }: WorkerInit, { metering, outbox }: WorkerParts): TemplateReports {
-  for (const one of configuredTemplates([...app.services, ...(app.remotes ?? [])])) metering.templates.add(one)
+  for (const one of configuredTemplates([...app.services, ...(app.remotes ?? [])])) metering.templates.configure(one)
   const reports = new TemplateReports(metering.templates, outbox)
   reportFastifyRoutes(reports, hosts.length === 1 ? hosts[0]!.name : undefined)
   return reports

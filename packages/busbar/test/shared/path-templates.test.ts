@@ -104,17 +104,32 @@ describe('a path template', () => {
 
 test(`a service has up to ${maxTemplates} templates, and others their own`, () => {
   const templates = new PathTemplates((path) => ({ path }))
+  const add = (service: string, all: readonly string[]): number =>
+    templates.add({ service, templates: all, withdrawn: [] })?.templates.length ?? 0
   // Those of another syntax take no place.
-  assert.deepEqual(templates.add({ service: 'a', templates: ['/:a(.+)', 'no template'] }), [])
+  assert.equal(add('a', ['/:a(.+)', 'no template']), 0)
   const many = Array.from({ length: maxTemplates + 1 }, (_, at) => `/a${at}`)
-  assert.equal(templates.add({ service: 'a', templates: many }).length, maxTemplates)
+  assert.equal(add('a', many), maxTemplates)
   assert.equal(templates.of('a').find('GET', many.at(-1)!), undefined)
-  assert.deepEqual(templates.add({ service: 'a', templates: many }), [])
-  assert.equal(templates.add({ service: 'b', templates: many.slice(0, 1) }).length, 1)
+  assert.equal(add('a', many), 0)
+  assert.equal(add('b', many.slice(0, 1)), 1)
+})
+
+test('a template that was withdrawn makes room, and is not found again; those of the config stay', () => {
+  const templates = new PathTemplates((path) => ({ path }))
+  const many = Array.from({ length: maxTemplates - 1 }, (_, at) => `/a${at}`)
+  templates.configure({ service: 'a', templates: ['/mine'] })
+  templates.add({ service: 'a', templates: many, withdrawn: [] })
+  const kept = templates.of('a').find('GET', '/a1')
+  templates.add({ service: 'a', templates: ['/:id'], withdrawn: ['/a0', '/mine', '/never/known'] })
+  const found = (url: string): object | undefined => templates.of('a').find('GET', url)
+  assert.deepEqual([found('/a0'), found('/mine')], [{ path: '/:id' }, { path: '/mine' }])
+  assert.equal(found('/a1'), kept)
+  assert.equal(templates.add({ service: 'a', templates: ['/a0', '/never/known'], withdrawn: ['/a0'] }), undefined)
 })
 
 function knowing(...all: readonly string[]): PathTemplates<{ readonly path: string }> {
   const templates = new PathTemplates((path) => ({ path }))
-  templates.add({ service: 'a', templates: all })
+  templates.add({ service: 'a', templates: all, withdrawn: [] })
   return templates
 }

@@ -7,11 +7,17 @@ export function Toasts() {
       {toasts.value.map(({ id, kind, text }) => (
         <div key={id} class={`toast ${kind}`}>
           <span class="grow">{text}</span>
-          <button class="icon plain compact" aria-label="Close" onClick={() => dismiss(id)}>
+          <button class="icon plain compact" aria-label="Close" onClick={() => close(id)}>
             <Icon name="close" size={14} />
           </button>
         </div>
       ))}
     </div>
   )
+}
+
+/** The focus would go with the button. */
+function close(id: number): void {
+  dismiss(id)
+  document.getElementById('content')?.focus()
 }

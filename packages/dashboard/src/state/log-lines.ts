@@ -64,7 +64,7 @@ export function detailsOf({ json, at }: LogLine): LineDetails {
 
 /** Of the trace in which the line was printed. Loggers with OpenTelemetry write `trace_id`. */
 export function traceOf({ traceId, trace_id: otherwise }: LineDetails['fields']): string | undefined {
-  return [traceId, otherwise].find((one) => typeof one === 'string')
+  return [traceId, otherwise].find((one): one is string => typeof one === 'string' && /^[\da-f]{32}$/.test(one))
 }
 
 function toLine(json: string, at: number): LogLine {

@@ -10,8 +10,16 @@ export interface ServiceTemplates {
   readonly templates: readonly string[]
 }
 
+/** What was found of one service. */
+export interface FoundTemplates extends ServiceTemplates {
+  /** Found before, and no templates of the service after all. */
+  readonly withdrawn: readonly string[]
+}
+
 /** Of a service. Further ones are not distinguished. */
 export const maxTemplates = 100
+/** Of a service: further ones stay. */
+export const maxWithdrawn = 1000
 /** Characters of one, with its method. */
 export const maxTemplateLength = 90
 /** Characters of a route: a template after the prefix of the gateway. */
@@ -48,20 +56,53 @@ export function configuredTemplates(
 
 /** The templates of all services, as far as they are known. */
 export class KnownTemplates {
-  readonly #services = new Map<string, Set<string>>()
+  readonly #services = new Map<string, KnownOfService>()
 
-  get all(): readonly ServiceTemplates[] {
-    return [...this.#services].map(([service, templates]) => ({ service, templates: [...templates] }))
-  }
-
-  /** Returns those that were not known. */
-  add({ service, templates }: ServiceTemplates): readonly string[] {
-    const known = this.#services.get(service) ?? new Set()
-    this.#services.set(service, known)
-    return templates.filter((text) => {
-      if (known.size >= maxTemplates || known.has(text) || readTemplate(text) === undefined) return false
-      known.add(text)
-      return true
+  get all(): readonly FoundTemplates[] {
+    return [...this.#services].map(([service, { found, withdrawn }]) => {
+      return { service, templates: [...found], withdrawn: [...withdrawn] }
     })
   }
+
+  /** Returns those that are new. Nothing withdraws them. */
+  configure({ service, templates }: ServiceTemplates): readonly string[] {
+    const of = this.#of(service)
+    return templates.filter((text) => isNew(of, text) && of.configured.add(text))
+  }
+
+  /** Returns what has changed. Undefined: nothing. */
+  add({ service, templates, withdrawn }: FoundTemplates): FoundTemplates | undefined {
+    const of = this.#of(service)
+    const removed = withdrawn.filter((text) => withdraw(of, text))
+    const added = templates.filter((text) => isNew(of, text) && of.found.add(text))
+    return added.length + removed.length === 0 ? undefined : { service, templates: added, withdrawn: removed }
+  }
+
+  #of(service: string): KnownOfService {
+    const known = this.#services.get(service)
+    if (known !== undefined) return known
+    const of = { configured: new Set<string>(), found: new Set<string>(), withdrawn: new Set<string>() }
+    this.#services.set(service, of)
+    return of
+  }
+}
+
+interface KnownOfService {
+  readonly configured: Set<string>
+  readonly found: Set<string>
+  /** A worker that does not know better may find one again: it stays withdrawn. */
+  readonly withdrawn: Set<string>
+}
+
+function isNew({ configured, found, withdrawn }: KnownOfService, text: string): boolean {
+  if (configured.size + found.size >= maxTemplates || readTemplate(text) === undefined) return false
+  return !configured.has(text) && !found.has(text) && !withdrawn.has(text)
+}
+
+/** False if it stays, or was before. */
+function withdraw({ configured, found, withdrawn }: KnownOfService, text: string): boolean {
+  if (configured.has(text) || withdrawn.has(text) || withdrawn.size >= maxWithdrawn) return false
+  withdrawn.add(text)
+  found.delete(text)
+  return true
 }

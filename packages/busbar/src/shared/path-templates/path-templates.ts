@@ -1,4 +1,4 @@
-import { KnownTemplates, type ReadTemplate, readTemplate, type ServiceTemplates } from './known-templates.ts'
+import { type FoundTemplates, KnownTemplates, readTemplate, type ServiceTemplates } from './known-templates.ts'
 import { TemplateTree } from './template-tree.ts'
 
 /**
@@ -15,12 +15,17 @@ export class PathTemplates<Template extends object> {
     this.#create = create
   }
 
-  /** Returns those that were not known. */
-  add(templates: ServiceTemplates): readonly string[] {
-    const added = this.#known.add(templates)
-    const paths = this.of(templates.service)
-    for (const text of added) paths.add(readTemplate(text)!, this.#create)
-    return added
+  /** Those of the config. */
+  configure(templates: ServiceTemplates): void {
+    const { service } = templates
+    this.of(service).change({ service, templates: this.#known.configure(templates), withdrawn: [] }, this.#create)
+  }
+
+  /** Returns what has changed. Undefined: nothing. */
+  add(found: FoundTemplates): FoundTemplates | undefined {
+    const change = this.#known.add(found)
+    if (change !== undefined) this.of(found.service).change(change, this.#create)
+    return change
   }
 
   /** Always the same for the same service, which may have none yet. */
@@ -35,6 +40,7 @@ export class PathTemplates<Template extends object> {
 
 /** The templates of one service. */
 export class ServicePaths<Template extends object> {
+  readonly #templates = new Map<string, Template>()
   /** Undefined while there are none. */
   #tree: TemplateTree<Template> | undefined
 
@@ -43,9 +49,16 @@ export class ServicePaths<Template extends object> {
     return this.#tree?.find(method, url)
   }
 
-  add({ method, path, patterns }: ReadTemplate, create: (path: string) => Template): void {
-    const template = create(path)
-    this.#tree ??= new TemplateTree()
-    for (const pattern of patterns) this.#tree.add(method, pattern, template)
+  change({ templates, withdrawn }: FoundTemplates, create: (path: string) => Template): void {
+    for (const text of withdrawn) this.#templates.delete(text)
+    if (withdrawn.length > 0) this.#tree = undefined
+    const given = withdrawn.length > 0 ? [...this.#templates.keys(), ...templates] : templates
+    for (const text of given) {
+      const { method, path, patterns } = readTemplate(text)!
+      const template = this.#templates.get(text) ?? create(path)
+      this.#templates.set(text, template)
+      this.#tree ??= new TemplateTree()
+      for (const pattern of patterns) this.#tree.add(method, pattern, template)
+    }
   }
 }

@@ -131,7 +131,7 @@ const forms: { readonly [T in FromWorker['type']]: Form<Extract<FromWorker, { ty
   log: { records: listOf(record) },
   spans: { spans: listOf(span), own: listOf(ownSpan) },
   metrics: { json: text },
-  pathTemplates: { service: text, templates: listOf(text) },
+  pathTemplates: { service: text, templates: listOf(text), withdrawn: listOf(text) },
   fault: { service: optional(text), reason: oneOf('exception', 'rejection', 'exit'), error },
   closed: { service: optional(text) },
   stopped: {},

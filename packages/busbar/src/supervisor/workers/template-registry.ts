@@ -1,4 +1,4 @@
-import { KnownTemplates, type ServiceTemplates } from '../../shared/path-templates/known-templates.ts'
+import { type FoundTemplates, KnownTemplates } from '../../shared/path-templates/known-templates.ts'
 import type { Order } from '../../shared/control-messages.ts'
 
 /** The path templates that workers have found, which every worker needs to count its calls. */
@@ -6,12 +6,12 @@ export class TemplateRegistry {
   readonly #known = new KnownTemplates()
 
   /** Returns the order for all workers. Undefined if nothing is new. */
-  report({ service, templates }: ServiceTemplates): Order | undefined {
-    const added = this.#known.add({ service, templates })
-    return added.length === 0 ? undefined : { type: 'pathTemplates', service, templates: added }
+  report({ service, templates, withdrawn }: FoundTemplates): Order | undefined {
+    const change = this.#known.add({ service, templates, withdrawn })
+    return change && { type: 'pathTemplates', ...change }
   }
 
-  get all(): readonly ServiceTemplates[] {
+  get all(): readonly FoundTemplates[] {
     return this.#known.all
   }
 

@@ -50,7 +50,7 @@ export class Metering {
   /** The app has these services from now on. `places`: all that have counts. */
   update(services: readonly Service[], places: readonly ServiceShape[]): void {
     this.table.update(places)
-    for (const one of configuredTemplates(services)) this.templates.add(one)
+    for (const one of configuredTemplates(services)) this.templates.configure(one)
   }
 
   of(service: string): InstanceCells {

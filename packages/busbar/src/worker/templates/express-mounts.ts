@@ -1,5 +1,5 @@
 /** A segment of a path without the syntax of a template. It comes from a client. */
-const plain = /^[\w.~%-]*$/
+const plain = /^[\w.~%@!$&,;=-]*$/
 /** Numbers, UUIDs and hexadecimal ids. */
 const idForm = /^(?:\d+|[\da-f]{8}-[\da-f-]{27}|(?=.*\d)[\da-f]{8,})$/i
 /** Of one route. */
@@ -14,6 +14,8 @@ const maxMethods = 2
 export class Mounts {
   /** The segments that each has had, by their number. */
   readonly #shapes = new Map<number, Shape>()
+  /** The templates of each. */
+  readonly #found = new Map<number, Set<string>>()
   readonly #methods = new Set<string>()
   #last: string | undefined
 
@@ -32,14 +34,11 @@ export class Mounts {
     return this.#methods.size > maxMethods ? '' : `${own} `
   }
 
-  /**
-   * `known`: where an earlier worker has found the same route. Undefined: this request does not
-   * tell parameters from text, or there are too many.
-   */
-  templateOf(base: string, params: readonly Param[], known: () => string | undefined): string | undefined {
+  /** Undefined: this request does not tell parameters from text, or there are too many. */
+  mountAt(base: string, params: readonly Param[]): Mount | undefined {
     const segments = base.split('/')
     if (params.some(([, value]) => count(segments, value) > count(params.map(valueOf), value))) return undefined
-    const shape = this.#shapes.get(segments.length) ?? shapeOf(known(), segments.length)
+    const shape = this.#shapes.get(segments.length)
     if (shape === undefined && this.#shapes.size === maxShapes) return undefined
     const next = segments.map((segment, at) => {
       const isParam = params.some((one) => valueOf(one) === segment)
@@ -51,18 +50,26 @@ export class Mounts {
     // Text of a client hardly comes twice in a row.
     const needsAnother = shape === undefined && next.some(Boolean)
     if (needsAnother) this.#last = undefined
-    return needsAnother ? undefined : named(next, segments, params)
+    if (needsAnother) return undefined
+    const known = this.#found.get(segments.length)
+    const isWider = shape?.some((segment, at) => segment !== undefined && next[at] === undefined) === true
+    const found = known === undefined || isWider ? new Set<string>() : known
+    this.#found.set(segments.length, found)
+    return { path: named(next, segments, params), found, withdrawn: isWider ? [...(known ?? [])] : [] }
   }
+}
+
+/** Where a route is mounted. */
+interface Mount {
+  readonly path: string
+  /** The templates that the route has there. */
+  readonly found: Set<string>
+  /** Those that it had while a parameter was taken for text. */
+  readonly withdrawn: readonly string[]
 }
 
 /** Undefined for a parameter. */
 type Shape = readonly (string | undefined)[]
-
-/** Of the template of a mount. Undefined: it has another number of segments, or there is none. */
-function shapeOf(mounted: string | undefined, segments: number): Shape | undefined {
-  const shape = mounted?.split('/').map((segment) => (segment.startsWith(':') ? undefined : segment))
-  return shape?.length === segments ? shape : undefined
-}
 
 function named(shape: Shape, segments: readonly string[], params: readonly Param[]): string {
   const left = [...params]

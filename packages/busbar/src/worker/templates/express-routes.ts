@@ -6,7 +6,6 @@ import type { TemplateReports } from './template-reports.ts'
 interface ExpressRequest extends IncomingMessage {
   readonly route?: { readonly path?: unknown }
   readonly baseUrl?: unknown
-  readonly originalUrl?: unknown
   readonly params?: unknown
 }
 
@@ -33,7 +32,7 @@ export class ExpressRoutes {
     }
   }
 
-  #look({ method, route, baseUrl, params, originalUrl }: ExpressRequest): void {
+  #look({ method, route, baseUrl, params }: ExpressRequest): void {
     if (typeof route !== 'object' || route === null) return
     const base = typeof baseUrl === 'string' ? baseUrl : ''
     const mounts = this.#mounts.get(route) ?? new Mounts()
@@ -41,23 +40,17 @@ export class ExpressRoutes {
     if (!mounts.isOther(method!, base)) return
     const prefix = mounts.prefixFor(method!)
     const paths = [route.path].flat().filter((path) => typeof path === 'string')
-    const known = (): string | undefined => this.#reports.match(this.#service, method!, String(originalUrl))
-    const mounted = mounts.templateOf(base, ownParams(params, paths), () => mountOf(known(), paths))
-    if (mounted === undefined) return
+    const mount = mounts.mountAt(base, ownParams(params, paths))
+    if (mount === undefined) return
+    const { path: mounted, found, withdrawn } = mount
     const templates = paths.map((path) => `${prefix}${path === '/' && mounted !== '' ? mounted : mounted + path}`)
-    this.#reports.add(this.#service, templates)
+    for (const one of templates) found.add(one)
+    this.#reports.add(this.#service, templates, withdrawn)
   }
 }
 
 /** Those of the path at which the router is mounted, if the router merges them with its own. */
 function ownParams(params: unknown, paths: readonly string[]): readonly Param[] {
-  const isOfRoute = (name: string): boolean => paths.some((path) => path.includes(`:${name}`))
-  return Object.entries(params ?? {}).filter(([name]) => /^\w+$/.test(name) && !isOfRoute(name))
-}
-
-/** What comes before one of these paths of a route. */
-function mountOf(template: string | undefined, paths: readonly string[]): string | undefined {
-  const end = paths.find((path) => path !== '/' && template?.endsWith(path))
-  if (end !== undefined) return template!.slice(0, -end.length)
-  return paths.includes('/') ? template : undefined
+  const ofRoute = new Set(paths.flatMap((path) => [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => name!)))
+  return Object.entries(params ?? {}).filter(([name]) => /^\w+$/.test(name) && !ofRoute.has(name))
 }

@@ -1,4 +1,5 @@
 import type { CountedPaths } from '../../mesh/meter.ts'
+import type { FoundTemplates } from '../../shared/path-templates/known-templates.ts'
 import type { Outbox } from '../reporting/outbox.ts'
 
 /** Milliseconds: a program adds its routes one after the other. */
@@ -8,7 +9,7 @@ const batchTime = 50
 export class TemplateReports {
   readonly #templates: CountedPaths
   readonly #outbox: Outbox
-  readonly #waiting = new Map<string, string[]>()
+  readonly #waiting: FoundTemplates[] = []
   #timer: NodeJS.Timeout | undefined
 
   constructor(templates: CountedPaths, outbox: Outbox) {
@@ -16,24 +17,22 @@ export class TemplateReports {
     this.#outbox = outbox
   }
 
-  /** Those that are known are not passed on. */
-  add(service: string, templates: readonly string[]): void {
-    const added = this.#templates.add({ service, templates })
-    if (added.length === 0) return
-    this.#waiting.set(service, [...(this.#waiting.get(service) ?? []), ...added])
+  /** What is known is not passed on. `withdrawn`: what was added, and is no template after all. */
+  add(service: string, templates: readonly string[], withdrawn: readonly string[] = []): void {
+    const change = this.#templates.add({ service, templates, withdrawn })
+    if (change === undefined) return
+    this.#waiting.push(change)
     this.#timer ??= setTimeout(() => this.flush(), batchTime).unref()
-  }
-
-  /** The path of the template that counts a request. `url`: as the service gets it. */
-  match(service: string, method: string, url: string): string | undefined {
-    return this.#templates.of(service).find(method, url)?.path
   }
 
   /** Sends those that wait. */
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    for (const [service, templates] of this.#waiting) this.#outbox.post({ type: 'pathTemplates', service, templates })
-    this.#waiting.clear()
+    for (const [service, changes] of Map.groupBy(this.#waiting.splice(0), (one) => one.service)) {
+      const withdrawn = changes.flatMap((one) => one.withdrawn)
+      const templates = changes.flatMap((one) => one.templates).filter((text) => !withdrawn.includes(text))
+      this.#outbox.post({ type: 'pathTemplates', service, templates, withdrawn })
+    }
   }
 }

@@ -52,6 +52,8 @@ describe('the actions of the dashboard', { skip: noChromium }, () => {
     await opened.tab.getByText(/web reloaded: .* worker/).waitFor()
     await opened.tab.getByRole('button', { name: 'Reload all' }).click()
     await opened.tab.getByText(/The app is reloaded: .* worker/).waitFor()
+    await opened.tab.getByRole('button', { name: 'Close' }).first().click()
+    await opened.tab.waitForFunction(`document.activeElement.id === 'content'`)
   })
 
   it('keep the focus of the keyboard', async () => {

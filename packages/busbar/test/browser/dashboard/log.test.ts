@@ -13,7 +13,7 @@ createServer((request, response) => {
   const { searchParams } = new URL(request.url, 'http://any')
   for (const line of searchParams.getAll('line')) console.log(line)
   const trace_id = request.headers.traceparent?.split('-')[1]
-  if (searchParams.has('traced')) console.log(JSON.stringify({ level: 30, msg: searchParams.get('traced'), trace_id }))
+  if (searchParams.has('traced')) console.log(JSON.stringify({ level: 30, msg: searchParams.get('traced'), traceId: 'none', trace_id }))
   response.end()
 }).listen(3000)
 `

@@ -120,7 +120,7 @@ export function hottest(root: Frame, most: number): Hot[] {
 
 function ownerOf({ url, functionName }: CallFrame): Owner {
   if (url === '' || url.startsWith('node:') || functionName.startsWith('(')) return 'node'
-  return /\/node_modules\/|\/busbar\/(?:dist|src)\//.test(url) ? 'package' : 'own'
+  return /\/node_modules\/|\/packages\/busbar\/(?:dist|src)\//.test(url) ? 'package' : 'own'
 }
 
 function placeOf({ url, lineNumber }: CallFrame): string {
