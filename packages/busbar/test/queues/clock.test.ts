@@ -99,8 +99,7 @@ test('an item of a cluster waits no longer for its next attempt if the clock of 
     confirmedAt: performance.now(),
     targetOf: () => 'mail.send',
     nameOf: () => 'later',
-    subjectOf: () => 'ready',
-    client: { publish: async (_: string, data: Uint8Array) => done.push(decodeItem(data)?.due) },
+    publish: async (_stream: string, _target: string, data: Uint8Array) => done.push(decodeItem(data)?.due),
   } as unknown as ItemStreams
   await moveWhenDue(message(Date.now()), streams)
   await moveWhenDue(message(Date.now() - 61_000), streams)

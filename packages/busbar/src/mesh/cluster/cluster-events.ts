@@ -20,6 +20,7 @@ import { type Packet, ProtocolError } from '../links/packet-transport.ts'
 import type { LocalEndpoint } from '../routing/endpoint.ts'
 import type { Router } from '../routing/router.ts'
 import { encodePacket, PacketReader } from '../transports/packet-codec.ts'
+import { PacedPublisher } from './paced-publisher.ts'
 
 export interface ClusterEventsParts {
   readonly router: Router
@@ -34,6 +35,8 @@ export interface ClusterEventsParts {
 
 /** Milliseconds between two warnings of one kind. */
 const quietTime = 10_000
+/** Bytes that wait for the server. It gives a reader up, too, that is as much behind. */
+const maxWaiting = 64 * 1024 * 1024
 /** Bytes of a message beside the value: names of services, a trace. */
 const headRoom = 16 * 1024
 
@@ -45,6 +48,7 @@ export class ClusterEvents implements ClusterPublisher {
   #subscribed: KeptSubscription[] = []
   #subscriptions: Subscriptions | undefined
   #connection: NatsConnection | undefined
+  #publisher: PacedPublisher | undefined
   #accepts = false
   #lastWarned = -Infinity
 
@@ -55,12 +59,15 @@ export class ClusterEvents implements ClusterPublisher {
 
   opened(connection: NatsConnection, subscriptions: Subscriptions): void {
     this.#connection = connection
+    this.#publisher = new PacedPublisher(connection)
     this.#subscriptions = subscriptions
     this.#subscribe()
   }
 
   lost(): void {
     this.#connection = undefined
+    this.#publisher?.release()
+    this.#publisher = undefined
     this.#subscriptions = undefined
     this.#subscribed = []
   }
@@ -78,7 +85,13 @@ export class ClusterEvents implements ClusterPublisher {
     if (drained.length > 0) await settlesWithin(limit, [Promise.all(drained)])
   }
 
+  /** Milliseconds that events may take to reach the server. */
+  get transitTime(): number {
+    return this.#publisher?.transitTime ?? 0
+  }
+
   close(): void {
+    this.#publisher?.release()
     this.#watch[Symbol.dispose]()
   }
 
@@ -98,18 +111,24 @@ export class ClusterEvents implements ClusterPublisher {
 
   publish(reach: Reach, { topic, hops, trace, encoded }: MeshEvent, except: readonly string[]): void {
     const { subjects, host } = this.#parts
-    const connection = this.#connection
+    const [connection, publisher] = [this.#connection, this.#publisher]
     // At most once: nothing is kept for later.
-    if (connection === undefined) return this.#warn('other apps of the cluster get no events: there is no connection')
+    if (connection === undefined || publisher === undefined)
+      return this.#warn('other apps of the cluster get no events: there is no connection')
     const { traceparent = 0, tracestate = 0 } = trace ?? {}
     const head = JSON.stringify([1, host, except, hops, traceparent, tracestate, Number(encoded.isTagged)])
     const text = encoded.text === undefined ? head : `${head.slice(0, -1)},${encoded.text}]`
     const pieces = encodePacket({ text, bytes: encoded.bytes })
-    try {
-      connection.publish(subjects.event(reach, topic), pieces.length === 1 ? pieces[0] : Buffer.concat(pieces))
-    } catch (error) {
-      this.#warn(`other apps of the cluster did not get an event ${topic}: ${(error as Error).message}`)
-    }
+    const message = pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)
+    const failed = (why: string): void => this.#warn(`other apps of the cluster did not get an event ${topic}: ${why}`)
+    if (publisher.waiting + message.length > maxWaiting) return failed('too many wait for a slow network to NATS')
+    publisher.send(message.length, () => {
+      try {
+        connection.publish(subjects.event(reach, topic), message)
+      } catch (error) {
+        failed((error as Error).message)
+      }
+    })
   }
 
   #subscribe(): void {

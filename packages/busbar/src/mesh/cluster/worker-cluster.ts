@@ -58,6 +58,7 @@ export class WorkerCluster {
         this.events?.lost()
         this.#ends?.lost()
       },
+      transitTime: () => this.events?.transitTime ?? 0,
       log,
     })
     hosts.clusterFault = () => this.#connection.fault ?? this.#connection.refusal

@@ -195,7 +195,7 @@ export class Attempts {
     const { target, attempt } = item
     const letter = { ...stored(item), attempts: attempt, why, diedAt: Date.now() }
     const msgID = `${streams.nameOf('ready')} ${message.seq} ${item.added}`
-    const { seq } = await streams.client.publish(streams.subjectOf('dead', target), encodeItem(letter), { msgID })
+    const { seq } = await streams.publish('dead', target, encodeItem(letter), { msgID })
     await message.ackAck()
     this.#parts.meter.count(target, 'buried')
     this.#parts.log.error(buriedText(item, seq, why))
@@ -223,7 +223,7 @@ export class Attempts {
   /** Into the stream `later`. A message that is moved twice is one there. */
   async #move(item: StoredItem, target: string, { message, streams }: Delivery): Promise<void> {
     const msgID = `${streams.nameOf('ready')} ${message.seq} ${item.added}`
-    await streams.client.publish(streams.subjectOf('later', target), encodeItem(stored(item)), { msgID })
+    await streams.publish('later', target, encodeItem(stored(item)), { msgID })
     await message.ackAck()
   }
 

@@ -123,7 +123,7 @@ export async function moveWhenDue(message: JsMsg, streams: ItemStreams): Promise
   try {
     const target = streams.targetOf(message.subject)
     const msgID = `${streams.nameOf('later')} ${message.seq}`
-    await streams.client.publish(streams.subjectOf('ready', target), encodeItem({ ...item, due: 0 }), { msgID })
+    await streams.publish('ready', target, encodeItem({ ...item, due: 0 }), { msgID })
     await message.ackAck()
   } catch {
     message.nak(retryPause)

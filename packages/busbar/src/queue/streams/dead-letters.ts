@@ -28,7 +28,7 @@ export async function retryDeadLetters(streams: ItemStreams, number: number | nu
     const { id, added, origin, input } = letter
     const item = encodeItem({ id, added, origin, input, due: 0, attempts: 0 })
     const msgID = `${streams.nameOf('dead')} ${one}`
-    await streams.client.publish(streams.subjectOf('ready', streams.targetOf(message.subject)), item, { msgID })
+    await streams.publish('ready', streams.targetOf(message.subject), item, { msgID })
     if (await remove(streams, one)) count++
   }
   return count

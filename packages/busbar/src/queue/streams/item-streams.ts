@@ -1,3 +1,4 @@
+import { PacedPublisher } from '../../mesh/cluster/paced-publisher.ts'
 import type { NatsConnection } from '../../shared/cluster/connection.ts'
 import {
   apiCode,
@@ -5,6 +6,7 @@ import {
   type JetStreamClient,
   type JetStreamManager,
   type JetStreamModules,
+  type PubAck,
 } from '../../shared/cluster/jetstream.ts'
 import type { QueueSettings } from '../../shared/queues.ts'
 import { splitTarget } from '../item-queue.ts'
@@ -25,6 +27,9 @@ const leastHold = 2_000
 /** Milliseconds. A server that has just lost its leader does not answer a request later either. */
 const readTimeout = 2_000
 
+/** Milliseconds until the server has kept a message that it has. */
+const storeTimeout = 5_000
+
 /** Milliseconds in which a message that is moved twice is recognized. */
 const moveWindow = 120_000
 /** Milliseconds. The server accepts no shorter one. */
@@ -44,6 +49,7 @@ export class ItemStreams {
   readonly connection: NatsConnection
   readonly client: JetStreamClient
   readonly #parts: ItemStreamsParts
+  readonly #publisher: PacedPublisher
   #manager: JetStreamManager | undefined
   #reader: JetStreamManager | undefined
   #confirmedAt = performance.now()
@@ -51,6 +57,7 @@ export class ItemStreams {
   constructor(parts: ItemStreamsParts) {
     this.#parts = parts
     this.connection = parts.connection
+    this.#publisher = new PacedPublisher(parts.connection)
     this.client = parts.modules.jetstream.jetstream(parts.connection)
   }
 
@@ -91,6 +98,27 @@ export class ItemStreams {
     await this.connection.flush()
     this.#confirmedAt = Math.max(this.#confirmedAt, at)
     return at
+  }
+
+  /** Resolves when the server has kept the message. */
+  publish(stream: ItemStream, target: string, data: Uint8Array, options: { msgID?: string }): Promise<PubAck> {
+    const subject = this.subjectOf(stream, target)
+    return new Promise((resolve) =>
+      this.#publisher.send(data.length, () => {
+        const timeout = storeTimeout + this.#publisher.transitTime
+        resolve(this.client.publish(subject, data, { ...options, timeout }))
+      }),
+    )
+  }
+
+  /** Milliseconds that what was published may take to reach the server. */
+  get transitTime(): number {
+    return this.#publisher.transitTime
+  }
+
+  /** The connection is lost or closes. */
+  release(): void {
+    this.#publisher.release()
   }
 
   get manager(): JetStreamManager {

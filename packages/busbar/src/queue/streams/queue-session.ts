@@ -96,7 +96,7 @@ export class QueueSession {
       const limit = isDelayed ? await this.#laterRoom.take(data.length) : undefined
       if (limit !== undefined)
         throw full(target, `queues.${limit} is ${settings[limit]}, for items that wait for their time`)
-      return await whenLed(streams, () => streams.client.publish(streams.subjectOf('ready', target), data, options))
+      return await whenLed(streams, () => streams.publish('ready', target, data, options))
     } catch (error) {
       throw BusbarError.is(error) ? error : this.#refusal(target, error)
     }
@@ -133,9 +133,15 @@ export class QueueSession {
     await Promise.all([this.#later, ...this.#consumers.values()].map((one) => one.set(false)))
   }
 
+  /** Milliseconds that items may take to reach the server. */
+  get transitTime(): number {
+    return this.#parts.streams.transitTime
+  }
+
   /** The connection is lost, or is about to close. */
   end(): void {
     for (const timer of this.#timers) clearInterval(timer)
+    this.#parts.streams.release()
   }
 
   #review(): void {

@@ -66,6 +66,7 @@ export class StreamQueue implements ItemQueue {
       name: 'busbar queue',
       opened: (connection, subscriptions) => void this.#open(connection, subscriptions),
       lost: () => this.#lost(),
+      transitTime: () => this.#session?.transitTime ?? 0,
       log: (level, line) => parts.log[level](line),
     })
   }

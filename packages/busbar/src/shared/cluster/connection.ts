@@ -5,6 +5,7 @@ import type { Auth, ConnectionOptions, NatsConnection } from '@nats-io/transport
 import { backoff } from '../backoff.ts'
 import type { ClusterConfig } from '../hosts.ts'
 import { tlsFault } from '../tls-fault.ts'
+import { clientPingInterval, watchServer } from './server-watch.ts'
 import { leastPayload, subjectsOf } from './subjects.ts'
 import { Subscriptions } from './subscriptions.ts'
 
@@ -20,12 +21,6 @@ export function clientOf({ client }: ClusterConfig): NatsClient {
 
 /** Milliseconds until a server has accepted the connection. */
 const connectTimeout = 3_000
-/**
- * Milliseconds between two pings of the server. After the second unanswered one it counts as gone.
- */
-const pingInterval = 4_000
-const maxPingOut = 2
-
 export interface ClusterConnectionParts {
   readonly config: ClusterConfig
   /** Shown in the server's monitoring. */
@@ -34,6 +29,8 @@ export interface ClusterConnectionParts {
   readonly opened: (connection: NatsConnection, subscriptions: Subscriptions) => void
   /** That connection is lost, and with it what was in transit. */
   readonly lost: () => void
+  /** Milliseconds that what was sent may take to reach the server. Default: hardly any. */
+  readonly transitTime?: () => number
   readonly log: (level: 'info' | 'warn', line: string) => void
 }
 
@@ -121,7 +118,7 @@ export class ClusterConnection {
 
   /** Resolves when the connection is lost. */
   async #connect(wasLost: boolean): Promise<void> {
-    const { opened, lost, log } = this.#parts
+    const { opened, lost, transitTime, log } = this.#parts
     const connection = await this.#dial()
     if (this.#isClosed) return await connection.close()
     this.#connection = connection
@@ -130,7 +127,9 @@ export class ClusterConnection {
     this.#subscriptions = new Subscriptions({ connection, servers: this.#servers, log })
     opened(connection, this.#subscriptions)
     this.#firstTry.resolve()
+    const watch = watchServer(connection, transitTime)
     await connection.closed()
+    watch[Symbol.dispose]()
     this.#connection = undefined
     this.#subscriptions = undefined
     lost()
@@ -191,8 +190,7 @@ function optionsOf({ config, name }: ClusterConnectionParts, server: string, cli
     servers: [server],
     name,
     timeout: connectTimeout,
-    pingInterval,
-    maxPingOut,
+    pingInterval: clientPingInterval,
     reconnect: false,
     noEcho: true,
     noAsyncTraces: true,

@@ -3,7 +3,7 @@ import type * as JetStream from '@nats-io/jetstream'
 import type * as Kv from '@nats-io/kv'
 import type { ClusterConfig } from '../hosts.ts'
 
-export type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, StoredMsg } from '@nats-io/jetstream'
+export type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, PubAck, StoredMsg } from '@nats-io/jetstream'
 export type { KV } from '@nats-io/kv'
 
 /** Packages of NATS's client that keep things. Only apps that need them have them. */

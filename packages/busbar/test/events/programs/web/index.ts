@@ -9,6 +9,7 @@ const answers: Record<string, (id: number) => Promise<unknown>> = {
   'emit/placed': (id) => events.placed.emit(placed(id)),
   'broadcast/placed': (id) => events.placed.broadcast(placed(id)),
   'emit/billed': (id) => events.billed.emit({ id }),
+  'emit/heavy': (id) => events.billed.emit({ id, more: 'x'.repeat(300_000) } as { id: number }),
   'emit/unheard': (id) => events.unheard.emit({ id }),
   'emit/failing': (id) => events.failing.emit({ id }),
   invalid: async () => (await safe(events.placed.emit({ ...placed(1), id: 'x' as never }) as never))[0]?.code,
