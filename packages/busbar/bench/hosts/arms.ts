@@ -10,6 +10,7 @@ import { ClusterCaller, ClusterShop } from '../../test/cluster/support/cluster-s
 import { NatsServer } from '../../test/cluster/support/nats-server.ts'
 import { Shop } from '../../test/hosts/support/shop.ts'
 import { ShopCaller, ShopHost } from '../../test/hosts/support/typed-hosts.ts'
+import { callBatched, serveBatched } from './batched-nats.ts'
 import { freePort, startFarApp, startNearApp } from './http-apps.ts'
 import { callByMoleculer, serveByMoleculer } from './moleculer.ts'
 import { type Call, connections, order, rate } from './rate.ts'
@@ -66,6 +67,13 @@ export const arms: Readonly<Record<string, Arm>> = {
       const raw = await connect({ servers: `127.0.0.1:${nats}` })
       return measured(async () => (await raw.request('raw', JSON.stringify(order), { timeout: 5_000 })).json())
     },
+  },
+  'batched nats': {
+    async serve({ nats }) {
+      await serveBatched(nats)
+      return 0
+    },
+    open: async ({ nats }) => measured(await callBatched(nats, order)),
   },
   nats: {
     async serve({ nats }) {

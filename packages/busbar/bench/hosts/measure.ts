@@ -1,8 +1,9 @@
 /**
  * Calls between two processes, 64 in flight: as typed calls over TCP, mutual TLS and NATS, as HTTP
  * by undici over plain TCP, as HTTP of an unmodified program over mutual TLS, as raw requests of
- * the NATS client, and by Moleculer. Each arm has two processes of its own, which stay. Arms take
- * turns. Ratios are of the same round; their median is printed with the smallest and the largest.
+ * the NATS client, as messages of that client with many calls in them, and by Moleculer. Each arm
+ * has two processes of its own, which stay. Arms take turns. Ratios are of the same round; their
+ * median is printed with the smallest and the largest.
  *
  * `node --conditions=busbar-source packages/busbar/bench/hosts/measure.ts [--rounds 9] [--seconds 2]
  * [--packages <folder with Moleculer>] [--arms tcp,nats,…]`
@@ -23,7 +24,8 @@ const against: Record<string, readonly string[]> = {
   'mutual tls': ['undici'],
   'http over tls in a program': ['undici in a program'],
   'http over tls by an own agent': ['undici in a program'],
-  nats: ['raw nats', 'moleculer'],
+  nats: ['raw nats', 'batched nats', 'moleculer'],
+  'batched nats': ['moleculer'],
 }
 
 const { values } = parseArgs({
