@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { maxTemplates, readTemplate } from '../../src/shared/path-templates/known-templates.ts'
+import { maxTemplates, maxWithdrawn, readTemplate } from '../../src/shared/path-templates/known-templates.ts'
 import { PathTemplates } from '../../src/shared/path-templates/path-templates.ts'
 
 describe('a path template', () => {
@@ -126,6 +126,17 @@ test('a template that was withdrawn makes room, and is not found again; those of
   assert.deepEqual([found('/a0'), found('/mine')], [{ path: '/:id' }, { path: '/mine' }])
   assert.equal(found('/a1'), kept)
   assert.equal(templates.add({ service: 'a', templates: ['/a0', '/never/known'], withdrawn: ['/a0'] }), undefined)
+})
+
+test(`up to ${maxWithdrawn} withdrawn templates are remembered, and none that is too long`, () => {
+  const templates = new PathTemplates((path) => ({ path }))
+  const withdraw = (...withdrawn: readonly string[]): number =>
+    templates.add({ service: 'a', templates: [], withdrawn })?.withdrawn.length ?? 0
+  const many = Array.from({ length: maxWithdrawn }, (_, at) => `/a${at}`)
+  assert.equal(withdraw('/one', ...many), maxWithdrawn + 1)
+  assert.equal(withdraw(...many, `/${'a'.repeat(8000)}`), 0)
+  const found = templates.add({ service: 'a', templates: ['/one', '/a1'], withdrawn: [] })
+  assert.deepEqual(found?.templates, ['/one'])
 })
 
 function knowing(...all: readonly string[]): PathTemplates<{ readonly path: string }> {

@@ -18,8 +18,8 @@ export interface FoundTemplates extends ServiceTemplates {
 
 /** Of a service. Further ones are not distinguished. */
 export const maxTemplates = 100
-/** Of a service: further ones stay. */
-export const maxWithdrawn = 1000
+/** Of a service: the oldest ones are forgotten. */
+export const maxWithdrawn = 300
 /** Characters of one, with its method. */
 export const maxTemplateLength = 90
 /** Characters of a route: a template after the prefix of the gateway. */
@@ -78,6 +78,11 @@ export class KnownTemplates {
     return added.length + removed.length === 0 ? undefined : { service, templates: added, withdrawn: removed }
   }
 
+  has(service: string, text: string): boolean {
+    const { configured, found } = this.#of(service)
+    return configured.has(text) || found.has(text)
+  }
+
   #of(service: string): KnownOfService {
     const known = this.#services.get(service)
     if (known !== undefined) return known
@@ -101,7 +106,9 @@ function isNew({ configured, found, withdrawn }: KnownOfService, text: string): 
 
 /** False if it stays, or was before. */
 function withdraw({ configured, found, withdrawn }: KnownOfService, text: string): boolean {
-  if (configured.has(text) || withdrawn.has(text) || withdrawn.size >= maxWithdrawn) return false
+  if (configured.has(text) || withdrawn.has(text) || readTemplate(text) === undefined) return false
+  const [oldest] = withdrawn
+  if (withdrawn.size === maxWithdrawn) withdrawn.delete(oldest!)
   withdrawn.add(text)
   found.delete(text)
   return true

@@ -28,6 +28,10 @@ export class PathTemplates<Template extends object> {
     return change
   }
 
+  has(service: string, text: string): boolean {
+    return this.#known.has(service, text)
+  }
+
   /** Always the same for the same service, which may have none yet. */
   of(service: string): ServicePaths<Template> {
     const known = this.#services.get(service)

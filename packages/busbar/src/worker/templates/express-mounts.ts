@@ -26,6 +26,11 @@ export class Mounts {
     return this.#last !== last
   }
 
+  /** At the next request, whatever it is. */
+  lookAgain(): void {
+    this.#last = undefined
+  }
+
   /** What comes before a template: a route of many methods, as of `app.all`, has one for all. */
   prefixFor(method: string): string {
     // Express answers HEAD by the routes of GET.
@@ -49,8 +54,10 @@ export class Mounts {
     this.#shapes.set(segments.length, next)
     // Text of a client hardly comes twice in a row.
     const needsAnother = shape === undefined && next.some(Boolean)
-    if (needsAnother) this.#last = undefined
-    if (needsAnother) return undefined
+    if (needsAnother) {
+      this.lookAgain()
+      return undefined
+    }
     const known = this.#found.get(segments.length)
     const isWider = shape?.some((segment, at) => segment !== undefined && next[at] === undefined) === true
     const found = known === undefined || isWider ? new Set<string>() : known
@@ -62,7 +69,7 @@ export class Mounts {
 /** Where a route is mounted. */
 interface Mount {
   readonly path: string
-  /** The templates that the route has there. */
+  /** The templates that only the route has there. */
   readonly found: Set<string>
   /** Those that it had while a parameter was taken for text. */
   readonly withdrawn: readonly string[]

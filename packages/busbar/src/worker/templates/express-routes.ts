@@ -44,8 +44,9 @@ export class ExpressRoutes {
     if (mount === undefined) return
     const { path: mounted, found, withdrawn } = mount
     const templates = paths.map((path) => `${prefix}${path === '/' && mounted !== '' ? mounted : mounted + path}`)
-    for (const one of templates) found.add(one)
-    this.#reports.add(this.#service, templates, withdrawn)
+    // What another route has, too, is not withdrawn with this one.
+    for (const one of this.#reports.add(this.#service, templates, withdrawn)) found.add(one)
+    if (!templates.every((one) => this.#reports.has(this.#service, one))) mounts.lookAgain()
   }
 }
 

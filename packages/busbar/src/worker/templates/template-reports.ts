@@ -17,12 +17,22 @@ export class TemplateReports {
     this.#outbox = outbox
   }
 
-  /** What is known is not passed on. `withdrawn`: what was added, and is no template after all. */
-  add(service: string, templates: readonly string[], withdrawn: readonly string[] = []): void {
+  /**
+   * Returns those that were not known; others are not passed on. `withdrawn`: what was added, and
+   * is no template after all.
+   */
+  add(service: string, templates: readonly string[], withdrawn: readonly string[] = []): readonly string[] {
     const change = this.#templates.add({ service, templates, withdrawn })
-    if (change === undefined) return
-    this.#waiting.push(change)
-    this.#timer ??= setTimeout(() => this.flush(), batchTime).unref()
+    if (change !== undefined) {
+      this.#waiting.push(change)
+      this.#timer ??= setTimeout(() => this.flush(), batchTime).unref()
+    }
+    return change?.templates ?? []
+  }
+
+  /** False also if the service has no place for it. */
+  has(service: string, template: string): boolean {
+    return this.#templates.has(service, template)
   }
 
   /** Sends those that wait. */

@@ -52,8 +52,6 @@ describe('the actions of the dashboard', { skip: noChromium }, () => {
     await opened.tab.getByText(/web reloaded: .* worker/).waitFor()
     await opened.tab.getByRole('button', { name: 'Reload all' }).click()
     await opened.tab.getByText(/The app is reloaded: .* worker/).waitFor()
-    await opened.tab.getByRole('button', { name: 'Close' }).first().click()
-    await opened.tab.waitForFunction(`document.activeElement.id === 'content'`)
   })
 
   it('keep the focus of the keyboard', async () => {
@@ -203,6 +201,7 @@ describe('the actions of the dashboard', { skip: noChromium }, () => {
     await opened.tab.locator('.toast.bad').getByText('cannot restart it').waitFor()
     await opened.tab.locator('.toast.bad').getByRole('button', { name: 'Close' }).click()
     await opened.tab.locator('.toast.bad').waitFor({ state: 'detached' })
+    assert.equal(await opened.tab.evaluate('document.activeElement.id'), 'content')
   })
 
   it('change the theme, and sign out and in', async () => {
