@@ -74,6 +74,8 @@ describe('lines of the log in the dashboard', { skip: noChromium }, () => {
     const url = opened.running.addresses[0]!.url
     for (const text of ['of one', 'of another']) await (await fetch(new URL(`/?traced=${text}`, url))).text()
     const line = tab.locator('.line', { hasText: 'of one' })
+    await tab.locator('.line', { hasText: 'of another' }).waitFor()
+    assert.deepEqual(await opened.violations(), [])
     await line.locator('summary').click()
     await line.getByRole('link', { name: 'its trace' }).click()
     await tab.getByRole('heading', { name: 'Its lines of the log' }).waitFor()
