@@ -101,6 +101,26 @@ describe('drawings of the dashboard', { skip: noChromium }, () => {
       assert.deepEqual(await labelsOffTheirLine(opened.tab), [])
     })
 
+  it('have services without calls below the others, where no line crosses them', async () => {
+    const status = await opened.status()
+    const names = ['web', 'a', 'b', 'c', 'idle', 'other', 'unused']
+    const edge = status.edges[0]!
+    const edges = ['web', 'a', 'b', 'c'].map((callee) => ({ ...edge, caller: '', callee }))
+    const services = names.map((service) => ({ ...status.services[0]!, service }))
+    const instances = names.map((service) => ({ ...status.instances[0]!, service }))
+    await show({ ...status, services, instances, edges })
+    await opened.tab.locator('[data-flow]').nth(3).waitFor()
+    await opened.screenshot('topology-idle')
+    const tops = await opened.tab.evaluate<Readonly<Record<string, number>>>(
+      `Object.fromEntries([...document.querySelectorAll('[data-node]')].map((one) => [one.dataset.node, one.getBoundingClientRect().top]))`,
+    )
+    const topOf = (name: string): number => tops[name]!
+    assert.ok(
+      names.slice(4).every((idle) => names.slice(0, 4).every((called) => topOf(idle) > topOf(called))),
+      JSON.stringify(tops),
+    )
+  })
+
   it('show of a command the calls that its callers have counted', async () => {
     const status = await opened.status()
     const edge = status.edges[0]!

@@ -11,22 +11,27 @@ export interface Placed {
 
 export const nodeSize = { width: 168, height: 62 } as const
 const labelSize = { width: 132, height: 40 } as const
+const margin = 12
+/** Between nodes in a row or a column. */
+const gap = 34
 
-/** From left to right. */
+/** From left to right, and below what has no flow: among the others, lines would cross it. */
 export function place(
   nodes: readonly string[],
   flows: readonly { readonly caller: string; readonly callee: string }[],
 ): Placed {
   const graph = new Graph({ multigraph: true })
-  graph.setGraph({ rankdir: 'LR', nodesep: 34, ranksep: 72, marginx: 12, marginy: 12 })
+  graph.setGraph({ rankdir: 'LR', nodesep: gap, ranksep: 72, marginx: margin, marginy: margin })
   graph.setDefaultEdgeLabel(() => ({}))
   // Names are free, and dagre keeps some for itself.
-  for (const id of nodes) graph.setNode(`n ${id}`, { ...nodeSize })
+  const [linked, idle] = split(nodes, (id) => flows.some(({ caller, callee }) => caller === id || callee === id))
+  for (const id of linked) graph.setNode(`n ${id}`, { ...nodeSize })
   for (const { caller, callee } of flows)
     graph.setEdge(`n ${caller}`, `n ${callee}`, { ...labelSize, labelpos: 'c' }, flowId(caller, callee))
   layout(graph)
-  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number }
-  const placed = new Map(nodes.map((id) => [id, graph.node(`n ${id}`) as { x: number; y: number }]))
+  const laidOut = sizeOf(graph)
+  const { width, height, places } = rowsBelow(laidOut, idle)
+  const placed = new Map([...linked.map((id): [string, Point] => [id, graph.node(`n ${id}`) as Point]), ...places])
   const paths = new Map(
     flows.map(({ caller, callee }) => {
       const id = flowId(caller, callee)
@@ -40,6 +45,41 @@ export function place(
 interface Point {
   readonly x: number
   readonly y: number
+}
+
+interface Size {
+  readonly width: number
+  readonly height: number
+}
+
+/** Of what has been laid out. */
+function sizeOf(graph: Graph): Size {
+  const { width, height } = graph.graph() as Partial<Size>
+  // Without nodes these are infinite.
+  return { width: finite(width), height: finite(height) }
+}
+
+function finite(value = 0): number {
+  return Number.isFinite(value) ? value : 0
+}
+
+/** Rows of nodes as wide as what is above them, and of four at least. */
+function rowsBelow(above: Size, nodes: readonly string[]): Size & { readonly places: readonly [string, Point][] } {
+  if (nodes.length === 0) return { ...above, places: [] }
+  const [column, row] = [nodeSize.width + gap, nodeSize.height + gap]
+  const inRow = Math.max(4, Math.floor((above.width - 2 * margin + gap) / column))
+  const top = above.height === 0 ? margin : above.height - margin + gap
+  const places = nodes.map((id, at): [string, Point] => {
+    const x = margin + (at % inRow) * column + nodeSize.width / 2
+    return [id, { x, y: top + Math.floor(at / inRow) * row + nodeSize.height / 2 }]
+  })
+  const width = 2 * margin + Math.min(inRow, nodes.length) * column - gap
+  const height = top + Math.ceil(nodes.length / inRow) * row - gap + margin
+  return { width: Math.max(above.width, width), height, places }
+}
+
+function split<T>(values: readonly T[], isFirst: (value: T) => boolean): readonly [readonly T[], readonly T[]] {
+  return [values.filter(isFirst), values.filter((value) => !isFirst(value))]
 }
 
 interface EdgePlace {
