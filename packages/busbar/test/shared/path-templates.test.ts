@@ -126,6 +126,11 @@ test('a template that was withdrawn makes room, and is not found again; those of
   assert.deepEqual([found('/a0'), found('/mine')], [{ path: '/:id' }, { path: '/mine' }])
   assert.equal(found('/a1'), kept)
   assert.equal(templates.add({ service: 'a', templates: ['/a0', '/never/known'], withdrawn: ['/a0'] }), undefined)
+  // The config may name what was found, or withdrawn, before, if there is a place.
+  templates.add({ service: 'a', templates: [], withdrawn: ['/a2'] })
+  templates.configure({ service: 'a', templates: ['/a0', '/a1'] })
+  templates.add({ service: 'a', templates: [], withdrawn: ['/a0', '/a1'] })
+  assert.deepEqual([found('/a0'), found('/a1')], [{ path: '/a0' }, kept])
 })
 
 test(`up to ${maxWithdrawn} withdrawn templates are remembered, and none that is too long`, () => {

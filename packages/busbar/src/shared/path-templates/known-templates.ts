@@ -64,10 +64,16 @@ export class KnownTemplates {
     })
   }
 
-  /** Returns those that are new. Nothing withdraws them. */
+  /** Returns those that are new. Nothing withdraws them, also if it was done before. */
   configure({ service, templates }: ServiceTemplates): readonly string[] {
     const of = this.#of(service)
-    return templates.filter((text) => isNew(of, text) && of.configured.add(text))
+    return templates.filter((text) => {
+      const wasFound = of.found.delete(text)
+      of.withdrawn.delete(text)
+      if (!isNew(of, text)) return false
+      of.configured.add(text)
+      return !wasFound
+    })
   }
 
   /** Returns what has changed. Undefined: nothing. */
@@ -100,8 +106,9 @@ interface KnownOfService {
 }
 
 function isNew({ configured, found, withdrawn }: KnownOfService, text: string): boolean {
-  if (configured.size + found.size >= maxTemplates || readTemplate(text) === undefined) return false
-  return !configured.has(text) && !found.has(text) && !withdrawn.has(text)
+  // First what takes less: a route without a place asks with each request.
+  if (configured.has(text) || found.has(text) || withdrawn.has(text)) return false
+  return configured.size + found.size < maxTemplates && readTemplate(text) !== undefined
 }
 
 /** False if it stays, or was before. */

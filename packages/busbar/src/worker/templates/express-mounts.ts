@@ -45,12 +45,7 @@ export class Mounts {
     if (params.some(([, value]) => count(segments, value) > count(params.map(valueOf), value))) return undefined
     const shape = this.#shapes.get(segments.length)
     if (shape === undefined && this.#shapes.size === maxShapes) return undefined
-    const next = segments.map((segment, at) => {
-      const isParam = params.some((one) => valueOf(one) === segment)
-      const isFixed = plain.test(segment) && !idForm.test(segment) && !isParam
-      if (!isFixed) return undefined
-      return shape === undefined ? segment : sameText(shape[at], segment)
-    })
+    const next = shapeWith(shape, segments, params)
     this.#shapes.set(segments.length, next)
     // Text of a client hardly comes twice in a row.
     const needsAnother = shape === undefined && next.some(Boolean)
@@ -77,6 +72,15 @@ interface Mount {
 
 /** Undefined for a parameter. */
 type Shape = readonly (string | undefined)[]
+
+/** `shape`: of earlier requests. */
+function shapeWith(shape: Shape | undefined, segments: readonly string[], params: readonly Param[]): Shape {
+  return segments.map((segment, at) => {
+    const isParam = params.some((one) => valueOf(one) === segment)
+    if (isParam || idForm.test(segment) || !plain.test(segment)) return undefined
+    return shape === undefined ? segment : sameText(shape[at], segment)
+  })
+}
 
 function named(shape: Shape, segments: readonly string[], params: readonly Param[]): string {
   const left = [...params]
