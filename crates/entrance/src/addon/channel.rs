@@ -82,6 +82,12 @@ impl EntranceChannel {
         if more { !(length as i32) } else { length as i32 }
     }
 
+    /// Calls `on_wake` again. Node runs the ticks and promises of the current call before it.
+    #[napi(catch_unwind)]
+    pub fn again(&self) {
+        self.worker.wake();
+    }
+
     #[napi(catch_unwind)]
     pub fn send(&self, length: u32) {
         let length = (length as usize).min(self.replies.length());

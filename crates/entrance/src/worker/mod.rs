@@ -97,10 +97,15 @@ impl Worker {
         {
             return false;
         }
+        self.wake();
+        true
+    }
+
+    /// Calls the worker's callback in its thread, if it is alive.
+    pub fn wake(&self) {
         if let Some(wake) = &*self.wake.read() {
             wake();
         }
-        true
     }
 
     /// The worker has reacted and takes its inbox next.

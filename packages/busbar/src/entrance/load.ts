@@ -25,6 +25,8 @@ export interface EntranceChannel {
   cells(): ArrayBuffer
   /** The length of the next batch; its complement (negative) where another one waits behind it. */
   take(): number
+  /** Calls `onWake` again. Node runs the ticks and promises of the current call before it. */
+  again(): void
   send(length: number): void
   /** Microseconds, as in a request's `arrived`. */
   clock(): number
