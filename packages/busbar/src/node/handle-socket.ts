@@ -8,7 +8,7 @@ import { type AddressInfo, type Server, Socket } from 'node:net'
 
 export type Done = (error?: Error | null) => void
 
-interface Piece {
+export interface Piece {
   readonly chunk: string | Uint8Array
   readonly encoding: BufferEncoding
 }

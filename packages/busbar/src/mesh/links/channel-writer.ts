@@ -40,8 +40,8 @@ export class ChannelWriter {
   /** The link owns `chunk` from now on. False: wait for `onDrain`, as with a socket. */
   write(chunk: Chunk): boolean {
     if (this.#state !== 'open') return true
-    if (chunk.length <= pieceSize) this.#put(typeof chunk === 'string' ? chunk : exact(chunk))
-    else this.#putLarge(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+    if (chunk.length <= pieceSize) this.#put(chunk)
+    else this.#putLarge(chunk)
     this.#writerWaits = this.#blocked && this.#size > 0
     return !this.#writerWaits
   }
@@ -84,12 +84,17 @@ export class ChannelWriter {
     this.#size += sizeOf(value)
   }
 
-  #putLarge(bytes: Uint8Array): void {
-    for (let from = 0; from < bytes.length; from += pieceSize) this.#put(exact(bytes.subarray(from, from + pieceSize)))
+  /** Pieces that wait are parts of the chunk, and no copies. */
+  #putLarge(chunk: Chunk): void {
+    for (let from = 0; from < chunk.length;) {
+      const end = endOfPiece(chunk, from)
+      this.#put(typeof chunk === 'string' ? chunk.slice(from, end) : chunk.subarray(from, end))
+      from = end
+    }
   }
 
   #send(value: unknown): void {
-    this.#blocked = !this.#channel.data(value)
+    this.#blocked = !this.#channel.data(value instanceof Uint8Array ? exact(value) : value)
   }
 
   /** Joins small pieces, because credit counts values. */
@@ -115,6 +120,13 @@ export class ChannelWriter {
   }
 }
 
+/** Not between the two halves of a character. */
+function endOfPiece(chunk: Chunk, from: number): number {
+  const end = Math.min(from + pieceSize, chunk.length)
+  const isSplit = typeof chunk === 'string' && end < chunk.length && (chunk.charCodeAt(end) & 0xfc00) === 0xdc00
+  return isSplit ? end - 1 : end
+}
+
 /** Bytes that cover their whole buffer. The rest of a slice's buffer would be sent along. */
 export function exact(bytes: Uint8Array): Uint8Array {
   if (bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer) return bytes
@@ -131,5 +143,5 @@ function sameKind(one: unknown, other: unknown): boolean {
 
 function joined(parts: unknown[]): Chunk {
   if (typeof parts[0] === 'string') return (parts as string[]).join('')
-  return exact(Buffer.concat(parts as Uint8Array[]))
+  return Buffer.concat(parts as Uint8Array[])
 }

@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Server, Socket } from 'node:net'
 import { dedicatedConnection } from '../../../mesh/http/exchange.ts'
@@ -6,9 +5,11 @@ import { systemError } from '../../../mesh/sockets/system-error.ts'
 import { type Done, HandleSocket } from '../../../node/handle-socket.ts'
 import { parseSilently, parserOf, type RequestCallbacks } from '../../../node/parser.ts'
 import { isLast } from '../../../node/response.ts'
+import { HeldWrite } from './held-write.ts'
 import { captureResponse, type CapturingSocket } from './response-capture.ts'
 import type { CapturedHead } from './response-head.ts'
 import type { ResponseReceiver } from './response-receiver.ts'
+import { isLarge, UnpassedPieces } from './unpassed-pieces.ts'
 import type { UploadTarget } from './upload.ts'
 import type { VirtualHandle } from './virtual-handle.ts'
 
@@ -51,6 +52,7 @@ export class VirtualSocket extends HandleSocket implements CapturingSocket, Uplo
   /** Text that was written before the head was captured, in the units of `writableLength`. */
   #textPending = 0
   #held: HeldWrite | undefined
+  readonly #rest = new UnpassedPieces()
   /** The caller has room for more. */
   #hasRoom = true
   #isRequestOpen = false
@@ -140,6 +142,7 @@ export class VirtualSocket extends HandleSocket implements CapturingSocket, Uplo
 
   sendWhole(data: string | Uint8Array, encoding: unknown): boolean {
     if (this.exchange === null || this.writableLength !== 0 || this.destroyed || !this.writable) return false
+    if (isLarge(data)) return false
     const bytes = this.exchange.receiveWhole(data, encoding)
     if (bytes === -1) return false
     this.#handle.bytesWritten += bytes
@@ -156,12 +159,12 @@ export class VirtualSocket extends HandleSocket implements CapturingSocket, Uplo
     return this.#held !== undefined
   }
 
-  /** The caller has read on: completes the write that waited. Inside `endpoint.enter`. */
+  /** The caller has read on: the write that waited goes on, or is over. Inside `endpoint.enter`. */
   release(): void {
     const held = this.#held
-    if (held === undefined) return
+    if (held === undefined || !this.#passRest()) return
     this.#held = undefined
-    process.nextTick(completeWrite, held)
+    held.completeSoon()
   }
 
   /**
@@ -170,9 +173,9 @@ export class VirtualSocket extends HandleSocket implements CapturingSocket, Uplo
    */
   hangUp(isUnread: boolean): void {
     if (this.destroyed || this.#callerClosed !== 'no') return
-    const held = this.#held
-    this.#held = undefined
-    if (held !== undefined || isUnread) {
+    const isHolding = this.isHolding
+    this.#drop()
+    if (isHolding || isUnread) {
       this.#callerClosed = 'seen'
       this.destroy(systemError('read', 'ECONNRESET'))
     } else if (this.#handle.reading) this.#endOfStream()
@@ -180,11 +183,14 @@ export class VirtualSocket extends HandleSocket implements CapturingSocket, Uplo
   }
 
   protected override send(chunk: string | Uint8Array, encoding: BufferEncoding): void {
-    if (this.exchange !== null) this.#hasRoom = this.#pass(this.exchange, chunk, encoding)
+    if (this.exchange === null) return
+    if (isLarge(chunk) || !this.#rest.isEmpty) this.#rest.add({ chunk, encoding })
+    else this.#hasRoom = this.#pass(this.exchange, chunk, encoding)
   }
 
   protected override sent(done: Done): void {
-    if (this.#hasRoom) done()
+    const hasRoom = this.#hasRoom
+    if (hasRoom && this.#passRest()) done()
     else this.#held = new HeldWrite(this, done)
     this.#hasRoom = true
   }
@@ -210,6 +216,20 @@ export class VirtualSocket extends HandleSocket implements CapturingSocket, Uplo
   override resetAndDestroy(): this {
     this.exchange?.connectionReset()
     return this.destroy()
+  }
+
+  /** False if some is left, or the caller has no room for more: {@link release} follows. */
+  #passRest(): boolean {
+    if (this.#rest.isEmpty) return true
+    const { exchange } = this
+    if (exchange === null) return true
+    const isBody = this.#textPending === 0 && exchange.isHeadCaptured
+    return this.#rest.pass(isBody, (chunk, encoding) => this.#pass(exchange, chunk, encoding))
+  }
+
+  #drop(): void {
+    this.#held = undefined
+    this.#rest.clear()
   }
 
   #pass(exchange: ResponseReceiver, chunk: string | Uint8Array, encoding: BufferEncoding): boolean {
@@ -264,35 +284,11 @@ export class VirtualSocket extends HandleSocket implements CapturingSocket, Uplo
     this.exchange?.connectionClosed()
     this.exchange?.free()
     this.exchange = null
-    this.#held = undefined
+    this.#drop()
   }
 
   static {
     // Programs and logs see Node's class.
     Object.defineProperty(this.prototype, 'constructor', { value: Socket })
   }
-}
-
-/** A write that the caller has no room for. It completes in the async context of the write. */
-class HeldWrite extends AsyncResource {
-  readonly socket: VirtualSocket
-  readonly done: Done
-
-  constructor(socket: VirtualSocket, done: Done) {
-    super('BusbarWrite', { requireManualDestroy: true })
-    this.socket = socket
-    this.done = done
-  }
-}
-
-function completeWrite(held: HeldWrite): void {
-  held.runInAsyncScope(complete, null, held)
-}
-
-function complete({ socket, done }: HeldWrite): void {
-  done(null)
-  const { response } = socket
-  // Node 26 counts the framing too, which the socket does not get. So a response may wait for
-  // `'drain'` where the socket's buffer was not full.
-  if (response?.writableNeedDrain === true && response.writableLength === 0) socket.emit('drain')
 }
