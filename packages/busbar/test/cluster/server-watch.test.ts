@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { NatsConnection } from '../../src/shared/cluster/connection.ts'
-import { watchServer } from '../../src/shared/cluster/server-watch.ts'
+import { type ServerWatchOptions, watchServer } from '../../src/shared/cluster/server-watch.ts'
 
 /** A connection whose server answers no ping. Returns what its timer does in the next seconds. */
-function watched(t: TestContext, transitTime?: () => number) {
+function watched(t: TestContext, options: ServerWatchOptions = {}) {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const connection = { inBytes: 0, pings: [] as (() => void)[], isClosed: false }
   const watch = watchServer(
@@ -13,7 +13,7 @@ function watched(t: TestContext, transitTime?: () => number) {
       flush: () => new Promise<void>((resolve) => connection.pings.push(resolve)),
       close: async () => void (connection.isClosed = true),
     } as unknown as NatsConnection,
-    transitTime,
+    options,
   )
   t.after(() => watch[Symbol.dispose]())
   const pass = async (seconds: number): Promise<boolean> => {
@@ -47,8 +47,35 @@ test('a server that sends messages is there: its answer may be behind them', asy
 
 test('a server may answer later if much was sent before the ping', async (t) => {
   let transitTime = 8_000
-  const { pass } = watched(t, () => transitTime)
+  const { pass } = watched(t, { transitTime: () => transitTime })
   for (let time = 0; time < 4; time++) assert.equal(await pass(4), false)
   transitTime = 0
+  assert.equal(await pass(4), true)
+})
+
+test('a server is there while bytes of a message arrive, however long it takes', async (t) => {
+  const socket = { bytesRead: 0, bytesWritten: 0, writableLength: 0 }
+  const { pass } = watched(t, { socket })
+  for (let time = 0; time < 10; time++) {
+    socket.bytesRead += 100
+    assert.equal(await pass(4), false)
+  }
+  await pass(4)
+  assert.equal(await pass(4), true)
+})
+
+test('a server is there while it reads what has waited for it; what the system takes says nothing', async (t) => {
+  const socket = { bytesRead: 0, bytesWritten: 1_000_000, writableLength: 900_000 }
+  const { pass } = watched(t, { socket })
+  for (let time = 0; time < 9; time++) {
+    assert.equal(await pass(4), false)
+    socket.writableLength -= 100_000
+  }
+  // It has left, and pings are all that follows.
+  for (let time = 0; time < 2; time++) {
+    socket.bytesWritten += 6
+    assert.equal(await pass(4), false)
+  }
+  socket.bytesWritten += 6
   assert.equal(await pass(4), true)
 })

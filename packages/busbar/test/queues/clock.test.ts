@@ -70,7 +70,7 @@ for (const [delay, behind, longest] of [
     const pauses: number[] = []
     const timestampNanos = BigInt(added) * 1_000_000n
     const message = { data, timestampNanos, nak: (pause: number) => void pauses.push(pause) } as unknown as JsMsg
-    await moveWhenDue(message, { confirmedAt: performance.now() } as ItemStreams)
+    await moveWhenDue({ message, streams: {} as ItemStreams, heldAt: performance.now(), wait: 10_000 })
     assert.equal(pauses.length, 1)
     assert.ok(pauses[0]! <= longest && pauses[0]! > longest - 4_000, String(pauses))
   })
@@ -96,13 +96,15 @@ test('an item of a cluster waits no longer for its next attempt if the clock of 
       ackAck: async () => done.push('moved'),
     }) as unknown as JsMsg
   const streams = {
-    confirmedAt: performance.now(),
+    delay: 0,
     targetOf: () => 'mail.send',
     nameOf: () => 'later',
     publish: async (_stream: string, _target: string, data: Uint8Array) => done.push(decodeItem(data)?.due),
   } as unknown as ItemStreams
-  await moveWhenDue(message(Date.now()), streams)
-  await moveWhenDue(message(Date.now() - 61_000), streams)
+  const move = (one: JsMsg): Promise<void> =>
+    moveWhenDue({ message: one, streams, heldAt: performance.now(), wait: 10_000 })
+  await move(message(Date.now()))
+  await move(message(Date.now() - 61_000))
   assert.deepEqual(done, ['waits for a minute', 0, 'moved'])
 })
 

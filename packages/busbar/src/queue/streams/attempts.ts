@@ -1,6 +1,5 @@
 import type { Log } from '../../contract/context.ts'
 import type { QueueCalls } from '../../mesh/typed/queue-calls.ts'
-import type { JsMsg } from '../../shared/cluster/jetstream.ts'
 import type { MethodQueueSettings, QueueSettings } from '../../shared/queues.ts'
 import type { RepeatedLines } from '../../shared/output/repeated-lines.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
@@ -8,8 +7,10 @@ import type { ItemAttempt, Reason } from '../item-queue.ts'
 import { buriedText, failedText } from '../messages.ts'
 import type { QueueMeter } from '../queue-meter.ts'
 import { delayAfter, type Outcome, runItem } from '../run-item.ts'
+import { ackWait, isHeld, longestWait } from './ack-wait.ts'
+import { acknowledge, type Delivery } from './consumers.ts'
 import { decodeItem, encodeItem, type StoredItem } from './item-message.ts'
-import { ackWait, isHeld, type ItemStreams, limitOf, signInterval, tryTo } from './item-streams.ts'
+import { type ItemStreams, limitOf, signInterval, tryTo } from './item-streams.ts'
 
 export interface AttemptsParts {
   readonly settings: QueueSettings
@@ -18,12 +19,6 @@ export interface AttemptsParts {
   readonly meter: QueueMeter
   /** For what may repeat. */
   readonly lines: RepeatedLines
-}
-
-/** A message of the stream `ready`. Each delivery is an attempt. */
-export interface Delivery {
-  readonly message: JsMsg
-  readonly streams: ItemStreams
 }
 
 /** One attempt. It may outlive the connection that has delivered its message. */
@@ -49,14 +44,14 @@ interface Left {
 
 /** Milliseconds before an item that could not be moved is tried again. */
 const shortestPause = 1_000
-/** Milliseconds that an outcome is kept which no server has taken, and that one is remembered. */
-const keptOutcome = 3 * ackWait
+/** Times that a message waits for its host. An outcome that no server has taken is kept so long. */
+const keptWaits = 3
 
 /**
- * Attempts items of the cluster. The server counts the deliveries of a message, so an attempt
- * counts before it begins. Only a host that holds the message decides what follows a failure. A
- * pause between two attempts is a stay in the stream `later`: there it takes no place of the
- * method's concurrency.
+ * Attempts items of the cluster. Each delivery of a message of the stream `ready` is one. The
+ * server counts the deliveries of a message, so an attempt counts before it begins. Only a host
+ * that holds the message decides what follows a failure. A pause between two attempts is a stay in
+ * the stream `later`: there it takes no place of the method's concurrency.
  */
 export class Attempts {
   readonly #parts: AttemptsParts
@@ -81,12 +76,13 @@ export class Attempts {
     const key = `${message.seq} ${item.id}`
     const known = this.#running.get(key)
     if (known !== undefined) {
+      if (countOf(delivery) < countOf(known.delivery)) return
       // The connection was lost in between, or this host was silent for too long.
       known.elsewhere += Math.max(0, countOf(delivery) - countOf(known.delivery) - 1)
       known.delivery = delivery
-      known.heldAt = streams.confirmedAt
+      known.heldAt = delivery.heldAt
       if (known.outcome !== undefined) void this.#settle(key, known)
-    } else if (!isHeld(streams.confirmedAt)) this.#leave(key, delivery)
+    } else if (!isHeld(delivery.heldAt, delivery.wait)) this.#leave(key, delivery)
     else if (this.#isPaused) message.nak()
     else if (item.due > 0) void this.#defer(key, item, delivery)
     else this.#begin(key, item, delivery)
@@ -144,7 +140,7 @@ export class Attempts {
   #run(key: string, item: Running['item'], delivery: Delivery, known?: Outcome): void {
     const { calls, meter } = this.#parts
     const { target } = item
-    const heldAt = delivery.streams.confirmedAt
+    const { heldAt } = delivery
     const running: Running = { delivery, heldAt, elsewhere: 0, item, outcome: undefined, endedAt: 0 }
     this.#running.set(key, running)
     if (known === undefined) meter.count(target, 'attempts')
@@ -162,8 +158,8 @@ export class Attempts {
   async #settle(key: string, running: Running): Promise<void> {
     const { delivery, heldAt, item, outcome } = running
     try {
-      if (outcome?.is !== 'failed') await delivery.message.ackAck()
-      else if (isHeld(heldAt)) await this.#keepFailure(running, outcome)
+      if (outcome?.is !== 'failed') await acknowledge(delivery)
+      else if (isHeld(heldAt, delivery.wait)) await this.#keepFailure(running, outcome)
       else throw new Error('this host was silent for too long, so another one may have the item')
       this.#running.delete(key)
     } catch (error) {
@@ -191,12 +187,13 @@ export class Attempts {
     }
   }
 
-  async #bury(item: Running['item'], why: Reason, { message, streams }: Delivery): Promise<void> {
+  async #bury(item: Running['item'], why: Reason, delivery: Delivery): Promise<void> {
     const { target, attempt } = item
+    const { message, streams } = delivery
     const letter = { ...stored(item), attempts: attempt, why, diedAt: Date.now() }
     const msgID = `${streams.nameOf('ready')} ${message.seq} ${item.added}`
     const { seq } = await streams.publish('dead', target, encodeItem(letter), { msgID })
-    await message.ackAck()
+    await acknowledge(delivery)
     this.#parts.meter.count(target, 'buried')
     this.#parts.log.error(buriedText(item, seq, why))
   }
@@ -221,10 +218,11 @@ export class Attempts {
   }
 
   /** Into the stream `later`. A message that is moved twice is one there. */
-  async #move(item: StoredItem, target: string, { message, streams }: Delivery): Promise<void> {
+  async #move(item: StoredItem, target: string, delivery: Delivery): Promise<void> {
+    const { message, streams } = delivery
     const msgID = `${streams.nameOf('ready')} ${message.seq} ${item.added}`
     await streams.publish('later', target, encodeItem(stored(item)), { msgID })
-    await message.ackAck()
+    await acknowledge(delivery)
   }
 
   #keepAlive(): void {
@@ -232,9 +230,11 @@ export class Attempts {
     for (const [key, running] of this.#running) {
       const { delivery, outcome, endedAt } = running
       if (outcome === undefined && tryTo(() => delivery.message.working())) signed.push(running)
-      else if (outcome !== undefined && performance.now() - endedAt > keptOutcome) this.#running.delete(key)
+      else if (outcome !== undefined && performance.now() - endedAt > keptWaits * delivery.wait)
+        this.#running.delete(key)
     }
-    for (const [key, { at }] of this.#left) if (performance.now() - at > keptOutcome) this.#left.delete(key)
+    const over = performance.now() - keptWaits * longestWait
+    for (const [key, { at }] of this.#left) if (at < over) this.#left.delete(key)
     for (const [streams, runs] of Map.groupBy(signed, ({ delivery }) => delivery.streams)) void confirm(streams, runs)
   }
 
@@ -270,5 +270,6 @@ async function confirm(streams: ItemStreams, runs: readonly Running[]): Promise<
   const at = await streams.confirm().catch(() => undefined)
   if (at === undefined) return
   // A sign that may have come too late gives nothing back.
-  for (const running of runs) if (isHeld(running.heldAt)) running.heldAt = Math.max(running.heldAt, at)
+  for (const running of runs)
+    if (isHeld(running.heldAt, running.delivery.wait)) running.heldAt = Math.max(running.heldAt, at)
 }

@@ -1,8 +1,22 @@
 import { backoff } from '../../shared/backoff.ts'
 import type { ConsumerMessages, JsMsg } from '../../shared/cluster/jetstream.ts'
 import type { RepeatedLines } from '../../shared/output/repeated-lines.ts'
+import { isHeld } from './ack-wait.ts'
+import { ConsumerWait } from './consumer-wait.ts'
 import { encodeItem, decodeItem, type StoredItem } from './item-message.ts'
-import { ackWait, isHeld, type ItemStreams, nanos } from './item-streams.ts'
+import { type ItemStreams, tryTo } from './item-streams.ts'
+import { LateItems } from './late-items.ts'
+import type { NetworkPace } from './network-pace.ts'
+
+/** A message that this host has got. */
+export interface Delivery {
+  readonly message: JsMsg
+  readonly streams: ItemStreams
+  /** The message has left the server after this (`performance.now()`). */
+  readonly heldAt: number
+  /** Milliseconds that the server waits for a sign of life of it. */
+  readonly wait: number
+}
 
 export interface ConsumerParts {
   readonly streams: ItemStreams
@@ -14,22 +28,28 @@ export interface ConsumerParts {
   readonly maxPending: number
   /** Messages that this host asks for. */
   readonly batch: number
-  readonly take: (message: JsMsg) => void
+  readonly take: (delivery: Delivery) => void
+  readonly pace: NetworkPace
   readonly lines: RepeatedLines
 }
 
 /** Takes messages of one consumer, while it is on. */
 export class SharedConsumer {
   readonly #parts: ConsumerParts
+  readonly #wait: ConsumerWait
+  readonly #late: LateItems
   #isOn = false
   #isChanging = false
   #messages: ConsumerMessages | undefined
   #failures = 0
+  #afterLate = Promise.resolve()
   /** It is not opened before. */
   #pausedUntil = -Infinity
 
   constructor(parts: ConsumerParts) {
     this.#parts = parts
+    this.#wait = new ConsumerWait(parts.streams, parts.stream, parts.name)
+    this.#late = new LateItems({ ...parts, wait: this.#wait })
   }
 
   /** Called again and again. Never rejects. */
@@ -51,18 +71,14 @@ export class SharedConsumer {
   }
 
   async #open(): Promise<void> {
-    const { streams, stream, name, subject, maxPending, batch, take } = this.#parts
-    const { AckPolicy } = streams.modules.jetstream
-    await streams.manager.consumers.add(streams.nameOf(stream), {
-      durable_name: name,
-      filter_subject: subject,
-      ack_policy: AckPolicy.Explicit,
-      ack_wait: nanos(ackWait),
-      max_deliver: -1,
-      max_ack_pending: maxPending,
-    })
-    const consumer = await streams.client.consumers.get(streams.nameOf(stream), name)
-    const settings = { max_messages: batch, expires: requestLife, abort_on_missing_resource: true, callback: take }
+    const { streams, subject, maxPending, pace } = this.#parts
+    const consumer = await this.#wait.open({ filter_subject: subject, max_ack_pending: maxPending })
+    const settings = {
+      max_messages: pace.isSlow ? 1 : this.#parts.batch,
+      expires: requestLife,
+      abort_on_missing_resource: true,
+      callback: this.#take,
+    }
     await streams.confirm()
     const messages = await consumer.consume(settings)
     this.#messages = messages
@@ -76,10 +92,29 @@ export class SharedConsumer {
     })
     for await (const status of messages.status()) {
       if (status.type !== 'heartbeats_missed' || status.count < mostMissed) continue
+      // They may be behind a large message, and what is stopped now would be lost.
+      if (this.#parts.streams.isUnanswered) continue
       this.#warn('gets no messages; they are asked for anew')
       messages.stop()
     }
     await closed
+  }
+
+  readonly #take = (message: JsMsg): void => {
+    const { streams, take } = this.#parts
+    const heldAt = streams.confirmedAt
+    if (isHeld(heldAt)) take({ message, streams, heldAt, wait: this.#wait.of(heldAt) })
+    else this.#afterLate = this.#afterLate.then(() => this.#takeLate(message, heldAt))
+  }
+
+  /** One after the other, so that deliveries of one message stay in their order. Never rejects. */
+  async #takeLate(message: JsMsg, heldAt: number): Promise<void> {
+    const { streams, take } = this.#parts
+    if (!isHeld(heldAt, this.#wait.of(heldAt))) await this.#late.raise({ message, heldAt })
+    const wait = this.#wait.of(heldAt)
+    // Of what was long on its way, the next regular sign of life could be too late.
+    if (isHeld(heldAt, wait)) tryTo(() => message.working())
+    take({ message, streams, heldAt, wait })
   }
 
   #warn(what: string): void {
@@ -112,10 +147,19 @@ const looks = 60
 /** Milliseconds before a message that could not be moved is tried again. */
 const retryPause = 1_000
 
+/** Milliseconds that the server has for an answer to an acknowledgement. */
+const ackTimeout = 5_000
+
+/** Resolves when the server has taken the message off the stream. */
+export async function acknowledge({ message, streams }: Delivery): Promise<void> {
+  await message.ackAck({ timeout: ackTimeout + streams.delay })
+}
+
 /** Moves items whose time has come back to the stream `ready`. No delivery of `later` counts. */
-export async function moveWhenDue(message: JsMsg, streams: ItemStreams): Promise<void> {
+export async function moveWhenDue(delivery: Delivery): Promise<void> {
+  const { message, streams } = delivery
   // Another host may have moved it. If none has, it is delivered again.
-  if (!isHeld(streams.confirmedAt)) return
+  if (!isHeld(delivery.heldAt, delivery.wait)) return
   const item = decodeItem(message.data)
   if (item === undefined) return message.term()
   const wait = waitOf(item, message)
@@ -124,7 +168,7 @@ export async function moveWhenDue(message: JsMsg, streams: ItemStreams): Promise
     const target = streams.targetOf(message.subject)
     const msgID = `${streams.nameOf('later')} ${message.seq}`
     await streams.publish('ready', target, encodeItem({ ...item, due: 0 }), { msgID })
-    await message.ackAck()
+    await acknowledge(delivery)
   } catch {
     message.nak(retryPause)
   }

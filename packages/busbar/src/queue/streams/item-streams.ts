@@ -10,6 +10,8 @@ import {
 } from '../../shared/cluster/jetstream.ts'
 import type { QueueSettings } from '../../shared/queues.ts'
 import { splitTarget } from '../item-queue.ts'
+import { nanos } from './ack-wait.ts'
+import type { NetworkPace } from './network-pace.ts'
 
 /**
  * The streams of a cluster's queue. `ready`: every item comes in here, and is attempted from here.
@@ -17,12 +19,10 @@ import { splitTarget } from '../item-queue.ts'
  */
 export type ItemStream = 'ready' | 'later' | 'dead'
 
-/** Milliseconds after which a message whose host says nothing goes to another one. */
-export const ackWait = 10_000
 /** Milliseconds between two signs of life: of each message, and of the server. */
 export const signInterval = 3_000
-/** Milliseconds that must be left of that when a host relies on having a message. */
-const leastHold = 2_000
+/** Bytes that come over a network of {@link PacedPublisher}'s slowest kind in a second. */
+const leastBehind = 64 * 1024
 
 /** Milliseconds. A server that has just lost its leader does not answer a request later either. */
 const readTimeout = 2_000
@@ -42,6 +42,11 @@ export interface ItemStreamsParts {
   readonly cluster: string
   /** Servers that keep each message. */
   readonly replicas: number
+  readonly pace: NetworkPace
+  /** Bytes that the connection has received. */
+  readonly bytesRead: () => number
+  /** Opens another connection. */
+  readonly dial: () => Promise<NatsConnection>
 }
 
 /** The streams, by one connection. */
@@ -53,6 +58,13 @@ export class ItemStreams {
   #manager: JetStreamManager | undefined
   #reader: JetStreamManager | undefined
   #confirmedAt = performance.now()
+  /** Bytes that had come before. */
+  #before = 0
+  #pingedAt = performance.now()
+  /** When this process went on after a pause. */
+  #resumedAt = -Infinity
+  /** By consumer. */
+  readonly #waitWatchers = new Map<string, (ackWait: number | undefined) => void>()
 
   constructor(parts: ItemStreamsParts) {
     this.#parts = parts
@@ -95,9 +107,32 @@ export class ItemStreams {
    */
   async confirm(): Promise<number> {
     const at = performance.now()
+    if (at - this.#pingedAt > 2 * signInterval) this.#resumedAt = at
+    this.#pingedAt = at
+    const before = this.#parts.bytesRead()
     await this.connection.flush()
+    if (at > this.#confirmedAt) this.#before = before
     this.#confirmedAt = Math.max(this.#confirmedAt, at)
     return at
+  }
+
+  /** The server does not answer pings. It is not there, or large messages come first. */
+  get isUnanswered(): boolean {
+    return performance.now() - this.#confirmedAt > 2 * signInterval
+  }
+
+  /**
+   * Whether a message that was sent after `sentAt` and is read now has come over a slow network. It
+   * may also have waited for this process, or for its server.
+   */
+  isSlow(sentAt: number): boolean {
+    const wasPaused = sentAt < this.#resumedAt || performance.now() - this.#pingedAt > 2 * signInterval
+    return !wasPaused && this.#parts.bytesRead() - this.#before > leastBehind
+  }
+
+  /** Milliseconds that an answer may take longer than usual. */
+  get delay(): number {
+    return this.#parts.pace.delay
   }
 
   /** Resolves when the server has kept the message. */
@@ -105,7 +140,7 @@ export class ItemStreams {
     const subject = this.subjectOf(stream, target)
     return new Promise((resolve) =>
       this.#publisher.send(data.length, () => {
-        const timeout = storeTimeout + this.#publisher.transitTime
+        const timeout = storeTimeout + this.delay + this.#publisher.transitTime
         resolve(this.client.publish(subject, data, { ...options, timeout }))
       }),
     )
@@ -128,6 +163,16 @@ export class ItemStreams {
   /** For looks that can be repeated. */
   get reader(): JetStreamManager {
     return this.#reader!
+  }
+
+  /** By a connection of its own: answers on the first one come behind large messages. */
+  async aside<T>(work: (manager: JetStreamManager) => Promise<T>): Promise<T> {
+    const connection = await this.#parts.dial()
+    try {
+      return await work(await this.modules.jetstream.jetstreamManager(connection, { checkAPI: false }))
+    } finally {
+      await connection.close()
+    }
   }
 
   get modules(): JetStreamModules {
@@ -164,11 +209,18 @@ export class ItemStreams {
     return new Map(Object.entries(state.subjects ?? {}).map(([subject, count]) => [this.targetOf(subject), count]))
   }
 
+  /** `learn` gets the `ack_wait` that a consumer of `ready` has, at each look. */
+  watchWait(consumer: string, learn: (ackWait: number | undefined) => void): void {
+    this.#waitWatchers.set(consumer, learn)
+  }
+
   /** Of these, how many are at a host that attempts them. */
   async countRunning(): Promise<Map<string, number>> {
     const running = new Map<string, number>()
-    for await (const { config, num_ack_pending } of this.reader.consumers.list(this.nameOf('ready')))
+    for await (const { name, config, num_ack_pending } of this.reader.consumers.list(this.nameOf('ready'))) {
+      this.#waitWatchers.get(name)?.(config.ack_wait)
       if (config.filter_subject !== undefined) running.set(this.targetOf(config.filter_subject), num_ack_pending)
+    }
     return running
   }
 
@@ -191,15 +243,6 @@ export class ItemStreams {
   }
 }
 
-/**
- * Whether the server has certainly given a message to no other host, if it has had a sign of life
- * for it after `heldAt` (`performance.now()`). The server takes an `ack` or a `nak` of every host
- * that has ever had the message, and a host that is late would bring a completed item back.
- */
-export function isHeld(heldAt: number): boolean {
-  return performance.now() - heldAt < ackWait - leastHold
-}
-
 /** Whether a stream is full, and which limit it has. Undefined: the error is another one. */
 export function limitOf(error: unknown): 'maxDepth' | 'maxSize' | undefined {
   if (!isApiError(error, apiCode.storeFailed)) return undefined
@@ -216,10 +259,6 @@ export function tryTo(work: () => void): boolean {
   } catch {
     return false
   }
-}
-
-export function nanos(milliseconds: number): number {
-  return milliseconds * 1e6
 }
 
 function windowOf(window: number): number {

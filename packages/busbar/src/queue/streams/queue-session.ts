@@ -11,13 +11,16 @@ import type { Attempts, AttemptsParts } from './attempts.ts'
 import { moveWhenDue, SharedConsumer } from './consumers.ts'
 import { dropDeadLetters, listDeadLetters, retryDeadLetters } from './dead-letters.ts'
 import { encodeItem, headSize } from './item-message.ts'
-import { LaterRoom } from './later-room.ts'
 import { type ItemStreams, limitOf, signInterval, tryTo } from './item-streams.ts'
+import { LaterRoom } from './later-room.ts'
+import type { NetworkPace } from './network-pace.ts'
+import { faultOf, hintOf, type QueueFault } from './queue-faults.ts'
 
 export interface SessionParts extends AttemptsParts {
   readonly streams: ItemStreams
   readonly attempts: Attempts
   readonly subscriptions: Subscriptions
+  readonly pace: NetworkPace
   /** Services of this app. Their items run here. */
   readonly services: readonly string[]
 }
@@ -43,7 +46,7 @@ export class QueueSession {
 
   constructor(parts: SessionParts) {
     this.#parts = parts
-    const { streams, lines, settings } = parts
+    const { streams, lines, settings, pace } = parts
     this.#laterRoom = new LaterRoom(streams, settings)
     this.#later = new SharedConsumer({
       streams,
@@ -53,7 +56,8 @@ export class QueueSession {
       subject: streams.subjectOf('later'),
       maxPending: -1,
       batch: moveBatch,
-      take: (message) => void moveWhenDue(message, streams),
+      take: (delivery) => void moveWhenDue(delivery),
+      pace,
     })
     parts.subscriptions.subscribe(streams.news, {
       without: 'items of a method that has had none begin some seconds later',
@@ -107,7 +111,7 @@ export class QueueSession {
     try {
       return await this.#carryOut(order, limit)
     } catch (error) {
-      throw BusbarError.is(error) ? error : unanswered(error)
+      throw BusbarError.is(error) ? error : unanswered(faultOf(error, this.#parts.streams.isUnanswered), error)
     }
   }
 
@@ -141,7 +145,11 @@ export class QueueSession {
   /** The connection is lost, or is about to close. */
   end(): void {
     for (const timer of this.#timers) clearInterval(timer)
-    this.#parts.streams.release()
+    const { streams, pace } = this.#parts
+    // The server may have closed the connection because too much was on its way.
+    const { isUnanswered, confirmedAt } = streams
+    if (isUnanswered && streams.isSlow(confirmedAt)) pace.wasSlow(performance.now() - confirmedAt)
+    streams.release()
   }
 
   #review(): void {
@@ -181,7 +189,7 @@ export class QueueSession {
   }
 
   #heard(target: string): void {
-    const { services, streams, settings, attempts, lines } = this.#parts
+    const { services, streams, settings, attempts, lines, pace } = this.#parts
     if (this.#consumers.has(target) || !services.includes(splitTarget(target)[0])) return
     const { concurrency } = settings.methods[target] ?? settings.usual
     const consumer = new SharedConsumer({
@@ -192,7 +200,8 @@ export class QueueSession {
       subject: streams.subjectOf('ready', target),
       maxPending: concurrency,
       batch: concurrency,
-      take: (message) => attempts.deliver({ message, streams }),
+      take: (delivery) => attempts.deliver(delivery),
+      pace,
     })
     this.#consumers.set(target, consumer)
     this.#review()
@@ -202,19 +211,23 @@ export class QueueSession {
     const { settings } = this.#parts
     const limit = limitOf(cause)
     if (limit !== undefined) return full(target, `queues.${limit} is ${settings[limit]}`)
+    const fault = faultOf(cause)
     return new BusbarError('QUEUE_UNAVAILABLE', {
-      message: `${target} cannot be enqueued: NATS has not kept the item: ${(cause as Error).message}`,
-      hint: 'NATS may have stored it all the same. Enqueue it again with the same id, so that it runs once.',
+      message: `${target} cannot be enqueued: NATS has not kept the item: ${fault.message}`,
+      hint: fault.is === 'forbidden' ? hintOf(fault) : mayBeStored,
       cause,
     })
   }
 }
 
+const mayBeStored = 'NATS may have stored it all the same. Enqueue it again with the same id, so that it runs once.'
+
 /** Also of a connection that is lost meanwhile. */
-function unanswered(cause: unknown): BusbarError {
+function unanswered(fault: QueueFault, cause: unknown): BusbarError {
+  const from = fault.is === 'unreachable' ? 'NATS' : 'JetStream'
   return new BusbarError('QUEUE_UNAVAILABLE', {
-    message: `the queue of the cluster cannot be used: JetStream: ${(cause as Error).message}`,
-    hint: 'JetStream needs a majority of the servers that keep its streams. Part of a change may have been made: busbar queue.',
+    message: `the queue of the cluster cannot be used: ${from}: ${fault.message}`,
+    hint: `${hintOf(fault)} Part of a change may have been made: busbar queue.`,
     cause,
   })
 }

@@ -15,6 +15,8 @@ import { closed } from '../messages.ts'
 import { QueueMeter } from '../queue-meter.ts'
 import { Attempts } from './attempts.ts'
 import { ItemStreams } from './item-streams.ts'
+import { NetworkPace } from './network-pace.ts'
+import { faultOf, hintOf, type QueueFault } from './queue-faults.ts'
 import { QueueSession } from './queue-session.ts'
 
 export interface StreamQueueParts {
@@ -50,9 +52,10 @@ export class StreamQueue implements ItemQueue {
   readonly #lines: RepeatedLines
   readonly #attempts: Attempts
   readonly #connection: ClusterConnection
+  readonly #pace = new NetworkPace()
   #session: QueueSession | undefined
   #opened = Promise.withResolvers<void>()
-  #fault: string | undefined
+  #fault: QueueFault | undefined
   #isClosed = false
 
   constructor(parts: StreamQueueParts) {
@@ -105,18 +108,23 @@ export class StreamQueue implements ItemQueue {
     for (let failures = 0; !connection.isClosed() && !this.#isClosed; failures++) {
       try {
         const modules = loadJetStream(place.cluster)
-        const streams = new ItemStreams({ connection, modules, cluster, replicas })
+        const [bytesRead, dial] = [() => this.#connection.bytesRead, () => this.#connection.dial()]
+        const to = { cluster, replicas, pace: this.#pace, bytesRead, dial }
+        const streams = new ItemStreams({ connection, modules, ...to })
         await streams.open(settings, Math.min(longestSetUp, shortestSetUp * 2 ** failures))
         if (connection.isClosed()) return
-        const parts = { ...this.#parts, meter: this.#meter, attempts: this.#attempts, lines: this.#lines }
-        this.#session = new QueueSession({ ...parts, streams, subscriptions, services: place.services })
+        const own = { meter: this.#meter, attempts: this.#attempts, lines: this.#lines, pace: this.#pace }
+        const parts = { ...this.#parts, ...own, streams, subscriptions, services: place.services }
+        this.#session = new QueueSession(parts)
         this.#fault = undefined
         this.#opened.resolve()
         return
       } catch (error) {
-        const fault = `JetStream cannot be used: ${(error as Error).message}`
-        if (fault !== this.#fault && !connection.isClosed()) log.warn(`queue: ${fault}; it is tried until it can`)
-        this.#fault = fault
+        const { is, message: said } = faultOf(error)
+        const message = `JetStream cannot be used: ${said}`
+        if (message !== this.#fault?.message && !connection.isClosed())
+          log.warn(`queue: ${message}; it is tried until it can`)
+        this.#fault = { is, message }
         await sleep(setUpPause, undefined, { ref: false })
       }
     }
@@ -131,30 +139,24 @@ export class StreamQueue implements ItemQueue {
   /** `limit`: milliseconds that it waits while servers seem to elect a leader. */
   async #current(limit = serverTimeout): Promise<QueueSession> {
     await this.#openedWithin(serverTimeout)
-    if (this.#connection.fault === undefined && isTimeout(this.#fault)) await this.#openedWithin(limit - serverTimeout)
+    if (this.#connection.fault === undefined && this.#fault?.is === 'unled')
+      await this.#openedWithin(limit - serverTimeout)
     if (this.#isClosed) throw closed()
     if (this.#session !== undefined) return this.#session
-    const fault = this.#connection.fault ?? this.#fault ?? ''
+    const fault = this.#currentFault
     throw new BusbarError('QUEUE_UNAVAILABLE', {
-      message: `the queue of the cluster cannot be reached: ${fault}`,
+      message: `the queue of the cluster cannot be reached: ${fault.message}`,
       hint: hintOf(fault),
     })
+  }
+
+  get #currentFault(): QueueFault {
+    const { fault: message, isRefused } = this.#connection
+    if (message !== undefined) return { is: isRefused ? 'refused' : 'unreachable', message }
+    return this.#fault ?? { is: 'unled', message: 'JetStream has not answered yet' }
   }
 
   async #openedWithin(limit: number): Promise<void> {
     if (this.#session === undefined) await settlesWithin(limit, [this.#opened.promise])
   }
-}
-
-/** Servers without a leader do not answer. */
-function isTimeout(fault = ''): boolean {
-  return fault.includes('timeout')
-}
-
-function hintOf(fault: string): string {
-  if (fault.includes('storage'))
-    return 'Its streams reserve four times queues.maxSize: lower that, or raise max_file_store of the server.'
-  if (isTimeout(fault))
-    return 'JetStream needs a majority of the servers that keep its streams. They may be electing a leader: try again.'
-  return 'The queue needs a NATS server with JetStream: nats-server -js.'
 }

@@ -4,7 +4,8 @@ import type * as Nats from '@nats-io/transport-node'
 import type { Auth, ConnectionOptions, NatsConnection } from '@nats-io/transport-node'
 import { backoff } from '../backoff.ts'
 import type { ClusterConfig } from '../hosts.ts'
-import { tlsFault } from '../tls-fault.ts'
+import { connectTimeout, credentialsKey, describe, DialError } from './dial-error.ts'
+import { type Dialled, dialWithSocket } from './server-socket.ts'
 import { clientPingInterval, watchServer } from './server-watch.ts'
 import { leastPayload, subjectsOf } from './subjects.ts'
 import { Subscriptions } from './subscriptions.ts'
@@ -19,8 +20,6 @@ export function clientOf({ client }: ClusterConfig): NatsClient {
   return createRequire(client)(client) as NatsClient
 }
 
-/** Milliseconds until a server has accepted the connection. */
-const connectTimeout = 3_000
 export interface ClusterConnectionParts {
   readonly config: ClusterConfig
   /** Shown in the server's monitoring. */
@@ -44,7 +43,10 @@ export class ClusterConnection {
   readonly #ended: Promise<void>
   #connection: NatsConnection | undefined
   #subscriptions: Subscriptions | undefined
+  /** Of the last connection. */
+  #dialled: Dialled<NatsConnection> | undefined
   #fault = 'is being connected'
+  #isRefused = false
   /** The fault that was logged last since there was a connection. */
   #logged: string | undefined
   #isClosed = false
@@ -60,9 +62,20 @@ export class ClusterConnection {
     return this.#connection
   }
 
+  /** Bytes that the connection has received, or had when it was lost. */
+  get bytesRead(): number {
+    const { connection, socket } = this.#dialled ?? {}
+    return socket?.bytesRead ?? connection?.stats().inBytes ?? 0
+  }
+
   /** Why there is no connection. Undefined: there is one. */
   get fault(): string | undefined {
     return this.#connection === undefined ? `NATS at ${this.#servers} ${this.#fault}` : undefined
+  }
+
+  /** There is no connection because servers do not accept what this app signs in with. */
+  get isRefused(): boolean {
+    return this.#connection === undefined && this.#isRefused
   }
 
   /** What does not work by the connection that there is. */
@@ -81,6 +94,11 @@ export class ClusterConnection {
   async sent(): Promise<void> {
     await this.tried
     await this.#connection?.flush().catch(() => {})
+  }
+
+  /** Another connection, which nothing watches. */
+  async dial(): Promise<NatsConnection> {
+    return (await this.#dial()).connection
   }
 
   /** Sends what is buffered, and resolves when nothing is open any more. */
@@ -108,7 +126,9 @@ export class ClusterConnection {
         failures = 0
         if (this.#isClosed) return
         this.#fails('has closed the connection, or is cut off')
+        this.#isRefused = false
       } catch (error) {
+        this.#isRefused = error instanceof DialError && error.isRefused
         this.#fails(`cannot be reached: ${(error as Error).message}`)
       }
       this.#firstTry.resolve()
@@ -119,15 +139,17 @@ export class ClusterConnection {
   /** Resolves when the connection is lost. */
   async #connect(wasLost: boolean): Promise<void> {
     const { opened, lost, transitTime, log } = this.#parts
-    const connection = await this.#dial()
+    const dialled = await this.#dial()
+    const { connection, socket } = dialled
     if (this.#isClosed) return await connection.close()
     this.#connection = connection
+    this.#dialled = dialled
     this.#logged = undefined
     if (wasLost) log('info', `NATS at ${this.#servers} is connected again`)
     this.#subscriptions = new Subscriptions({ connection, servers: this.#servers, log })
     opened(connection, this.#subscriptions)
     this.#firstTry.resolve()
-    const watch = watchServer(connection, transitTime)
+    const watch = watchServer(connection, { transitTime, socket })
     await connection.closed()
     watch[Symbol.dispose]()
     this.#connection = undefined
@@ -136,21 +158,20 @@ export class ClusterConnection {
   }
 
   /** The first server that accepts, in random order. Rejects with what each of them says. */
-  async #dial(): Promise<NatsConnection> {
+  async #dial(): Promise<Dialled<NatsConnection>> {
     const { config } = this.#parts
     const client = clientOf(config)
-    const faults = new Map<string, string>()
+    const faults = new Map<string, unknown>()
     for (const server of shuffled(config.servers)) {
       if (this.#isClosed) break
       try {
-        return await usable(await client.connect(optionsOf(this.#parts, server, client)))
+        const options = optionsOf(this.#parts, server, client)
+        return await usable(await dialWithSocket(() => client.connect(options)))
       } catch (error) {
-        faults.set(server, wasCut(error) ? cut : describe(error))
+        faults.set(server, error)
       }
     }
-    // In the order of the config: the same faults are not logged again because of another order.
-    const said = new Set(config.servers.flatMap((server) => faults.get(server) ?? []))
-    throw new Error(said.size === 0 ? 'is not dialled any more' : [...said].join('; '))
+    throw new DialError(faults, config.servers)
   }
 
   /** Logs a reason once, and the next one if it is another: a password may change meanwhile. */
@@ -172,9 +193,10 @@ export class ClusterConnection {
 }
 
 /** Rejects if not even the messages that make a link fit. */
-async function usable(connection: NatsConnection): Promise<NatsConnection> {
+async function usable(dialled: Dialled<NatsConnection>): Promise<Dialled<NatsConnection>> {
+  const { connection } = dialled
   const { max_payload: most = leastPayload } = connection.info ?? {}
-  if (most >= leastPayload) return connection
+  if (most >= leastPayload) return dialled
   await connection.close()
   throw new Error(
     `its max_payload is ${most} bytes, and Busbar needs at least ${leastPayload}: raise it (default: 1 MiB)`,
@@ -222,7 +244,7 @@ function authenticatorOf(
       return nkeyAuthenticator(Buffer.from(content.toString().trim()))(nonce)
     } catch (error) {
       const what = 'has neither credentials of nsc nor the seed of an nkey'
-      throw new Error(`cluster.credentials: ${file} ${what}: ${describe(error)}`, { cause: error })
+      throw new Error(`${credentialsKey}: ${file} ${what}: ${describe(error)}`, { cause: error })
     }
   }
 }
@@ -231,7 +253,7 @@ function readCredentials(file: string): Buffer {
   try {
     return readFileSync(file)
   } catch (error) {
-    throw new Error(`cluster.credentials: ${file} cannot be read: ${describe(error)}`, { cause: error })
+    throw new Error(`${credentialsKey}: ${file} cannot be read: ${describe(error)}`, { cause: error })
   }
 }
 
@@ -249,29 +271,6 @@ function shuffled<T>(list: readonly T[]): T[] {
     .toSorted((one, other) => one.at - other.at)
     .map(({ value }) => value)
 }
-
-const tlsNames = { ca: 'cluster.tls.ca', cert: 'cluster.tls.cert' }
-
-function describe(error: unknown): string {
-  const tls = tlsFault(error, tlsNames)
-  if (tls !== undefined) return tls
-  const { code, message } = error as NodeJS.ErrnoException
-  return message === '' || message === undefined ? String(code ?? error) : message
-}
-
-/**
- * The server may close the connection before the client has read why: a server that is full says so
- * at once.
- */
-function wasCut(error: unknown): boolean {
-  const { code, message, cause } = error as NodeJS.ErrnoException
-  const { code: causeCode } = (cause ?? {}) as NodeJS.ErrnoException
-  // The client says "undefined error" if the connection ended without one.
-  return cutCodes.has(code ?? causeCode) || /undefined error/.test(message)
-}
-
-const cutCodes: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ECONNRESET'])
-const cut = 'the connection was closed before it was accepted, as by a server that has its max_connections'
 
 function sleepUnref(duration: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, duration).unref())

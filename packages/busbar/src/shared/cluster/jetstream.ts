@@ -3,7 +3,16 @@ import type * as JetStream from '@nats-io/jetstream'
 import type * as Kv from '@nats-io/kv'
 import type { ClusterConfig } from '../hosts.ts'
 
-export type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, PubAck, StoredMsg } from '@nats-io/jetstream'
+export type {
+  Consumer,
+  ConsumerConfig,
+  ConsumerMessages,
+  JetStreamClient,
+  JetStreamManager,
+  JsMsg,
+  PubAck,
+  StoredMsg,
+} from '@nats-io/jetstream'
 export type { KV } from '@nats-io/kv'
 
 /** Packages of NATS's client that keep things. Only apps that need them have them. */
@@ -20,12 +29,19 @@ export function loadJetStream({ jetstream = '', kv = '' }: ClusterConfig): JetSt
 
 /** Codes of JetStream's errors (`server/errors.json` of nats-server). */
 export const apiCode = {
+  noPeers: 10_005,
   temporarilyUnavailable: 10_008,
+  notLeader: 10_009,
+  consumerNotFound: 10_014,
   noMessage: 10_037,
+  notEnabledForAccount: 10_039,
   sequenceNotFound: 10_043,
+  storageExceeded: 10_047,
   deleteFailed: 10_057,
   streamNameInUse: 10_058,
   wrongLastSequence: 10_071,
+  replicasNotSupported: 10_074,
+  notEnabled: 10_076,
   storeFailed: 10_077,
 } as const
 

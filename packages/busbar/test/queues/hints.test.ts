@@ -1,0 +1,91 @@
+/** What `busbar queue` says when the queue of a cluster cannot be used, and what to do. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
+import { FaultProxy } from '../hosts/support/fault-proxy.ts'
+import { freePorts } from '../support/http/free-ports.ts'
+import { QueueProcess, quick } from './support.ts'
+
+const configOf = (nats: string | string[]): object => ({ queues: quick, cluster: { nats, name: 'shop' } })
+
+async function said(nats: string | string[]): Promise<string> {
+  await using app = new QueueProcess(configOf(nats))
+  await app.start()
+  const { code, stderr } = await app.queue()
+  assert.equal(code, 1, stderr)
+  assert.match(stderr, /QUEUE_UNAVAILABLE/)
+  return stderr
+}
+
+/** A user with the given permissions. */
+function permit(permissions: string): string {
+  return `authorization: { users: [{ user: "shop", password: "p", permissions: { ${permissions} } }] }`
+}
+
+// An app waits for 10 s before it says so.
+describe('busbar queue', { skip: withoutNats, concurrency: true }, () => {
+  it('says of each server that cannot be reached what its socket says', async () => {
+    const [one, other] = await freePorts(2)
+    const text = await said([`nats://127.0.0.1:${one}`, `nats://127.0.0.1:${other}`])
+    assert.match(text, /NATS at 127\.0\.0\.1:\d+, 127\.0\.0\.1:\d+ cannot be reached: connection refused/)
+    assert.match(text, /Start the servers that cluster\.nats names/)
+    assert.doesNotMatch(text, /majority|nats-server -js/)
+  })
+
+  it('says which server does not answer, and which one refuses', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using silent = await FaultProxy.open(nats.port)
+    silent.freeze()
+    const [closed] = await freePorts(1)
+    const text = await said([`nats://127.0.0.1:${silent.port}`, `nats://127.0.0.1:${closed}`])
+    assert.match(text, new RegExp(`127.0.0.1:${silent.port}: no answer within 3 s`))
+    assert.match(text, new RegExp(`127.0.0.1:${closed}: connection refused`))
+    assert.match(text, /Start the servers that cluster\.nats names/)
+  })
+
+  it('says that the servers do not accept the user', async () => {
+    await using nats = await NatsServer.startWithJetStream(permit('publish: ">", subscribe: ">"'))
+    const text = await said(`nats://shop:wrong@127.0.0.1:${nats.port}`)
+    assert.match(text, /cannot be reached: .*Authorization Violation/)
+    assert.match(text, /Check cluster\.credentials, or the user and password in cluster\.nats/)
+    assert.doesNotMatch(text, /majority|nats-server -js/)
+  })
+
+  it('says that there is no JetStream', async () => {
+    await using nats = await NatsServer.start()
+    const text = await said(`nats://127.0.0.1:${nats.port}`)
+    assert.match(text, /start the NATS servers with nats-server -js/)
+    assert.doesNotMatch(text, /majority/)
+  })
+
+  it('says what the user may not do', async () => {
+    await using nats = await NatsServer.startWithJetStream(permit('publish: "busbar.shop.>", subscribe: ">"'))
+    const text = await said(`nats://shop:p@127.0.0.1:${nats.port}`)
+    assert.match(text, /JetStream cannot be used: .*Permissions Violation for Publish to "\$JS\.API\./i)
+    assert.match(text, /Permit the user of the app what the message names/)
+    assert.doesNotMatch(text, /majority|nats-server -js/)
+  })
+
+  it('says that a single server does not keep three copies', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using app = new QueueProcess({
+      queues: quick,
+      cluster: { nats: `nats://127.0.0.1:${nats.port}`, name: 'shop', replicas: 3 },
+    })
+    await app.start()
+    const { stderr } = await app.queue()
+    assert.match(stderr, /cluster\.replicas may be at most the number of NATS servers/)
+  })
+
+  it('says that the servers have gone, when they were connected before', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using app = new QueueProcess(configOf(`nats://127.0.0.1:${nats.port}`))
+    await app.start()
+    await app.enqueue('send', { to: 'ada' })
+    await app.busbar.message('sent ada')
+    await nats.kill()
+    const { stderr } = await app.queue()
+    assert.match(stderr, /Start the servers that cluster\.nats names/)
+    assert.doesNotMatch(stderr, /majority|nats-server -js/)
+  })
+})

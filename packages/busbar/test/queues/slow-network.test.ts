@@ -1,0 +1,134 @@
+/** Large items that come to the host that runs them over a slow network to NATS. */
+import assert from 'node:assert/strict'
+import { describe, it, test } from 'node:test'
+import { ConsumerWait } from '../../src/queue/streams/consumer-wait.ts'
+import { encodeItem } from '../../src/queue/streams/item-message.ts'
+import type { ItemStreams } from '../../src/queue/streams/item-streams.ts'
+import { LateItems } from '../../src/queue/streams/late-items.ts'
+import { NetworkPace } from '../../src/queue/streams/network-pace.ts'
+import { RepeatedLines } from '../../src/shared/output/repeated-lines.ts'
+import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
+import { fair, FaultProxy } from '../hosts/support/fault-proxy.ts'
+import { programs, QueueApp, quick } from './support.ts'
+
+const clusterAt = (port: number): object => ({ nats: `nats://127.0.0.1:${port}`, name: 'shop' })
+
+/** Enqueues, and runs nothing. */
+async function startShop(port: number): Promise<QueueApp> {
+  const services = { orders: `${programs}/orders`, mail: { remote: 'cluster' } }
+  return await QueueApp.start({ queues: quick, cluster: clusterAt(port), services })
+}
+
+async function startPost(port: number): Promise<QueueApp> {
+  const services = { mail: `${programs}/mail` }
+  return await QueueApp.start({ queues: quick, cluster: clusterAt(port), gateway: { port: 0 }, services })
+}
+
+describe('a host that is behind a slow network', { skip: withoutNats }, () => {
+  it('runs an item that takes longer to arrive than a host may be silent, once', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using proxy = await FaultProxy.open(nats.port)
+    await using shop = await startShop(nats.port)
+    await using post = await startPost(proxy.port)
+    await shop.mail.send.enqueue({ to: 'first' })
+    await post.untilLogged('sent first')
+    proxy.weather = { delay: 50, rate: 90_000 }
+    const late = (id: string): string[] =>
+      post
+        .logged(`item ${id} of 900`)
+        .filter((line) => /took \d+ s from NATS to this host, whose network is slow/.test(line))
+    const enqueue = async (to: string): Promise<string> => {
+      const input = { to, more: 'x'.repeat(900_000) }
+      return (await shop.mail.send.enqueue(input)).id
+    }
+    const first = await enqueue('ada')
+    await post.untilLogged('sent ada')
+    assert.equal(late(first).length, 1)
+    // The next one has the time that it needs.
+    const next = await enqueue('bob')
+    await post.untilLogged('sent bob')
+    assert.deepEqual(late(next), [])
+    assert.deepEqual(
+      post.logged(/sent (ada|bob)/).map((line) => /"attempt":(\d+)/.exec(line)?.[1]),
+      ['1', '1'],
+    )
+    assert.deepEqual(post.logged('NATS at'), [])
+    proxy.weather = fair
+  })
+})
+
+/** A server that has one consumer. */
+function fakeStreams(consumer: { ack_wait: number }) {
+  const changes: number[] = []
+  const info = async () => ({ config: { ...consumer }, num_waiting: 1, num_ack_pending: 1 })
+  const update = async (_stream: string, _name: string, change: { ack_wait: number }) => {
+    changes.push(change.ack_wait / 1e9)
+    consumer.ack_wait = change.ack_wait
+  }
+  const streams = {
+    nameOf: () => 'ready',
+    watchWait: () => {},
+    client: { consumers: { get: async () => ({ info }) } },
+    manager: { consumers: { update } },
+    aside: async (work: (manager: object) => Promise<unknown>) => await work({ consumers: { info, update } }),
+  }
+  return { streams: streams as unknown as ItemStreams, changes }
+}
+
+test('a message has the longer wait of its consumer only if it was not sent to another host before', async (t) => {
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const consumer = { ack_wait: 10e9 }
+  const { streams, changes } = fakeStreams(consumer)
+  const wait = new ConsumerWait(streams, 'ready', 'mail=send')
+  await wait.open({})
+  assert.equal(wait.of(now), 10_000)
+  now = 20_000
+  assert.equal(await wait.raise(24_000), true)
+  // It had been sent to another host before, or had not.
+  assert.deepEqual(
+    [9_000, 11_000, 21_000].map((sentAt) => wait.of(sentAt)),
+    [10_000, 24_000, 24_000],
+  )
+  now = 40_000
+  assert.equal(await wait.raise(60_000), true)
+  assert.deepEqual(
+    [9_000, 29_000, 31_000].map((sentAt) => wait.of(sentAt)),
+    [10_000, 24_000, 60_000],
+  )
+  assert.equal(await wait.raise(30_000), false)
+  assert.deepEqual(changes, [24, 60])
+})
+
+test('a host does not shorten the wait that another one has raised', async () => {
+  const { streams, changes } = fakeStreams({ ack_wait: 60e9 })
+  const wait = new ConsumerWait(streams, 'ready', 'mail=send')
+  assert.equal(await wait.raise(24_000), false)
+  await wait.open({})
+  assert.deepEqual(changes, [])
+})
+
+for (const [what, isSlow, age, expected] of [
+  ['that waited for a host which was paused', false, 20_000, /was read 20 s after NATS had sent it, and another host/],
+  ['that came slowly', true, 20_000, /took 20 s .*network is slow\. Items of mail\.send may take 200 s from now on/],
+  ['that came too slowly', true, 400_000, /took 400 s .*may take 300 s, and does not run here\. Keep large inputs/],
+] as const)
+  test(`the log says of an item ${what} what follows`, async (t) => {
+    t.mock.method(performance, 'now', () => age)
+    const raised: number[] = []
+    const lines: string[] = []
+    const repeated = new RepeatedLines((_, line) => void lines.push(line))
+    const late = new LateItems({
+      streams: { isSlow: () => isSlow, targetOf: () => 'mail.send' } as unknown as ItemStreams,
+      wait: { raise: async (wait: number) => raised.push(wait) > 0 } as unknown as ConsumerWait,
+      pace: new NetworkPace(),
+      lines: repeated,
+    })
+    const origin = { caller: undefined, trace: undefined, metadata: undefined }
+    const data = encodeItem({ id: 'a', added: 0, due: 0, attempts: 0, origin, input: '1' })
+    await late.raise({ message: { data, subject: 'any' }, heldAt: 0 })
+    repeated.close()
+    assert.match(lines[0]!, expected)
+    assert.match(lines[0]!, new RegExp(`item a of ${data.length} bytes`))
+    assert.deepEqual(raised, isSlow ? [Math.min(300_000, 10 * age)] : [])
+  })
