@@ -1,15 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { noResponse } from './problems/gateway-problems.ts'
+import { endLinger, lingerBytes, lingerTime } from './problems/linger.ts'
 import { problemText, type Problem } from './problems/problem.ts'
 import type { ClientConnection, RequestContext } from './request-context.ts'
-
-/**
- * How long, in milliseconds, and for how many bytes a refused client may go on sending before its
- * connection is destroyed.
- */
-export const lingerTime = 1000
-export const lingerBytes = 4 * 1024 * 1024
 
 /**
  * Milliseconds without a write after which a connection counts as stalled. A service on a busy
@@ -31,6 +25,8 @@ export class Connection implements ClientConnection {
   state: ConnectionState = 'open'
   /** `bytesWritten` of the socket when the latest response ended. */
   bytesOfResponses = 0
+  /** Of the native entrance, which sends a request only after the response before it. */
+  isVirtual = false
   /** Set by {@link leave}. */
   leaves = false
   /** The requests in flight, in the order of arrival, which is the order of their responses. */
@@ -143,11 +139,14 @@ export class Connection implements ClientConnection {
    */
   rejectInput(problem: Problem, method?: string): void {
     const next = this.#next
+    const last = this.#requests.at(-1)
     if (this.#isLingering) return
-    const isAnswered = next === undefined && this.#lastRequest?.complete === false
+    if (last?.req.complete === false) endLinger(last.res)
+    const isOver = next === undefined || last?.res.writableEnded === true
+    const isAnswered = isOver && this.#lastRequest?.complete === false
     if (!isAnswered && next?.req.complete !== true) return this.failRequest(problem, next, method)
     this.finish()
-    if (this.#requests.at(-1)?.req.complete === false) this.#badInput = problem
+    if (!isAnswered && last?.req.complete === false) this.#badInput = problem
     if (this.socket.readableEnded && this.inFlight > 0) whenStalled(this.socket, () => this.destroy())
   }
 

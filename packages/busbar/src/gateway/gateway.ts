@@ -119,8 +119,10 @@ class HttpGateway implements Gateway {
 
   acceptVirtual(socket: Socket): void {
     // With redirects, only their port is in clear.
-    if (this.redirect === undefined || 'encrypted' in socket) this.#server.emit('connection', socket)
-    else this.redirect.accept(socket)
+    if (this.redirect !== undefined && !('encrypted' in socket)) return this.redirect.accept(socket)
+    this.#server.emit('connection', socket)
+    const connection = this.#connections.of(socket)
+    if (connection !== undefined) connection.isVirtual = true
   }
 
   get serveCall(): Gateway['serveCall'] {
@@ -223,7 +225,7 @@ class HttpGateway implements Gateway {
     const context = new RequestContext(event, req, res, connection)
     if (this.#hsts !== undefined) addField(res, 'strict-transport-security', this.#hsts, 'unless-set')
     this.#inFlight.begin(context)
-    if (this.#connections.ends(connection)) connection.finish()
+    if (this.#connections.ends(connection) || this.#upgrades.endsConnection(req, connection)) connection.finish()
     if (this.#parts.probes?.matches(req) === true) return this.#parts.probes.answer(req, res)
     if (this.#openapi?.matches(req) === true) return void this.#openapi.answer(context, () => this.#route(context))
     this.#route(context)

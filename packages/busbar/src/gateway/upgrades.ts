@@ -7,6 +7,7 @@ import type { MeshContext } from '../mesh/mesh-context.ts'
 import type { Endpoint } from '../mesh/routing/endpoint.ts'
 import { type WebSocketEnding, WebSockets } from '../mesh/sockets/web-socket.ts'
 import type { WebSocketClose } from '../shared/stop-times.ts'
+import type { Connection } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { acceptsUpgrade, forwardUpgrade } from './forward/forward-upgrade.ts'
 import { prepareRequest } from './forward/prepare-request.ts'
@@ -46,6 +47,15 @@ export class Upgrades {
     if (connections.of(req.socket)?.state !== 'open') return false
     const result = router.route(req)
     return result.problem === undefined && acceptsUpgrade(req, result.endpoint, handover)
+  }
+
+  /**
+   * A request for an upgrade that is an ordinary one is the last of its connection: Node's parser
+   * drops what came behind it at once, and the client would take the next response for that.
+   */
+  endsConnection({ headers }: IncomingMessage, { isVirtual }: Connection): boolean {
+    if (headers.upgrade === undefined || isVirtual) return false
+    return /\bupgrade\b/i.test(headers.connection ?? '')
   }
 
   open(req: IncomingMessage, socket: Socket, head: Buffer): void {

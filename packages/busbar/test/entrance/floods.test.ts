@@ -1,27 +1,23 @@
 /** Clients of HTTP/2 that send what costs the server more than them, beside one that asks. */
 import assert from 'node:assert/strict'
-import { connect as connectHttp2, constants } from 'node:http2'
+import { constants } from 'node:http2'
 import { describe, it } from 'node:test'
-import { selfSigned } from '../support/http/certificate.ts'
-import { appOf, TestApp } from '../support/app/test-app.ts'
-import { TestFolder } from '../support/app/test-folder.ts'
+import { FloodedApp } from './flooded-app.ts'
 import {
   endHeaders,
   endStream,
   frame,
-  FrameClient,
   frameType as type,
   get,
   getBlock,
   literal,
-  preface,
+  malformed,
   settings,
   word,
 } from './http2-frames.ts'
 import { builtAddon, eventually } from './served.ts'
 
 const options = { skip: builtAddon === undefined ? 'the entrance is not built' : false }
-const file = `${import.meta.dirname}/programs/app.mjs`
 
 /** Far more of each than a client may send. */
 const many = 200
@@ -58,52 +54,24 @@ const floods: Readonly<Record<string, (n: number) => Buffer>> = {
       times(batch, () => frame(type.continuation, 0, 1, literal('x', ''))),
     ]),
   'requests that are reset at once': (n) => resets(batch / 2, n),
+  'malformed requests': (n) => times(batch / 2, (one) => malformed(2 * (n * (batch / 2) + one) + 1)),
+  'requests whose windows overflow': (n) =>
+    times(batch / 2, (one) => {
+      const stream = 2 * (n * (batch / 2) + one) + 1
+      const grow = frame(type.windowUpdate, 0, stream, word(2 ** 31 - 1))
+      return Buffer.concat([get(stream), grow, grow])
+    }),
+  'data of requests that were reset': (n) =>
+    Buffer.concat([
+      // More than h2 remembers.
+      times(n === 0 ? 60 : 0, (one) => malformed(2 * one + 1)),
+      times(batch, () => frame(type.data, 0, 1, [0])),
+    ]),
   'requests that make the server reset them': (n) =>
     times(batch / 2, (one) => {
       const stream = 2 * (n * (batch / 2) + one) + 1
       return Buffer.concat([get(stream), frame(type.windowUpdate, 0, stream, word(0))])
     }),
-}
-
-class FloodedApp implements AsyncDisposable {
-  readonly app: TestApp
-  readonly ca: string
-  readonly #folder: TestFolder
-
-  private constructor(app: TestApp, ca: string, folder: TestFolder) {
-    this.app = app
-    this.ca = ca
-    this.#folder = folder
-  }
-
-  static async start(): Promise<FloodedApp> {
-    const { cert, key } = await selfSigned()
-    const folder = new TestFolder({ 'cert.pem': cert, 'key.pem': key })
-    const tls = { cert: folder.at('cert.pem'), key: folder.at('key.pem') }
-    const services = { a: { file, run: 'shared', env: { SERVICE: 'a' } } } as const
-    const app = await TestApp.startLoaded(appOf({ services, gateway: { entrance: 'native', tls } }))
-    return new FloodedApp(app, cert, folder)
-  }
-
-  async client(): Promise<FrameClient> {
-    const client = await FrameClient.open(this.app.port, this.ca)
-    await client.send(preface, settings)
-    return client
-  }
-
-  async ask(): Promise<string> {
-    const session = connectHttp2(`https://localhost:${this.app.port}`, { ca: this.ca })
-    const stream = session.request({ ':path': '/' }).setEncoding('utf8')
-    let text = ''
-    for await (const more of stream) text += String(more)
-    session.destroy()
-    return text
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.app[Symbol.asyncDispose]()
-    this.#folder[Symbol.dispose]()
-  }
 }
 
 describe('a flood of HTTP/2', options, () => {

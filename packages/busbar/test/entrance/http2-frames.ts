@@ -38,6 +38,11 @@ export function get(stream: number, block: readonly number[] = getBlock): Buffer
   return frame(frameType.headers, endStream | endHeaders, stream, block)
 }
 
+/** A whole request with the length of a body that it does not have. */
+export function malformed(stream: number): Buffer {
+  return get(stream, [...getBlock, ...literal('content-length', '5')])
+}
+
 export function word(value: number): number[] {
   return [value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255]
 }
@@ -71,6 +76,8 @@ export class FrameClient {
   readonly pings: Buffer[] = []
   /** Streams that the server has ended. */
   readonly ended = new Set<number>()
+  /** What has come of the responses' bodies, by stream; no more than their beginnings. */
+  readonly bodies = new Map<number, string>()
   /** Frames that have come, by type. */
   readonly seen = new Map<number, number>()
   #input = Buffer.alloc(0)
@@ -125,6 +132,8 @@ export class FrameClient {
       this.goaway ??= payload.readUInt32BE(4)
       this.lastStreams.push(payload.readUInt32BE(0))
     }
+    const body = this.bodies.get(stream) ?? ''
+    if (type === frameType.data && body.length < 1000) this.bodies.set(stream, body + payload.toString('latin1'))
     if (type === frameType.ping && (flags & 1) === 0) this.pings.push(Buffer.from(payload))
     const mayEnd = type === frameType.data || type === frameType.headers
     if (mayEnd && (flags & endStream) !== 0) this.ended.add(stream)

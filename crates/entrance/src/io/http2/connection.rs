@@ -183,7 +183,8 @@ fn builder(max_head: usize) -> Builder {
         .max_concurrent_reset_streams(32)
         // Those of one read. The streams' tasks, which count resets, run only after it.
         .max_pending_accept_reset_streams(MAX_RESETS as usize)
-        .max_local_error_reset_streams(Some(100))
+        // It would be for the lifetime of the connection. `Shared::was_refused` counts them.
+        .max_local_error_reset_streams(None)
         .max_send_buffer_size(REQUEST_WINDOW)
         // WebSockets (RFC 8441).
         .enable_connect_protocol();
@@ -194,7 +195,7 @@ fn begin(io: &Rc<Io>, request: Request<RecvStream>, responder: Responder, ends: 
     add(&io.entrance.stats.http2_requests, 1);
     let now = io.entrance.now();
     let shared = shared.clone();
-    let guard = OpenStream::new(&shared);
+    let guard = OpenStream::new(&shared, responder.stream_id().into());
     io.add(
         |slot, number| {
             let mut stream = Http2Stream::new(responder, slot, number, ends, shared, now);

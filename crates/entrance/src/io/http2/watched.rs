@@ -3,11 +3,12 @@
 use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::frames::FrameCounter;
+use super::sent_resets::SentResets;
 use super::shared::Shared;
 use crate::io::shared::Io;
 use crate::io::stream::Stream;
@@ -16,19 +17,63 @@ use crate::stats::add;
 /// Bytes after which the streams' tasks take what has come. h2 ends a connection that has some
 /// 2,000 small frames waiting, and would read all that is there before any of them runs.
 const READ_AHEAD: usize = 16 * 1024;
+/// Frames that are read while the client takes nothing of what is sent. h2 keeps a reset for each
+/// malformed request until then. Far more than the windows allow of ordinary data.
+const MAX_FRAMES_WHILE_BLOCKED: u64 = 1_000;
 
 pub struct WatchedStream {
     stream: Stream,
     /// Bytes read since the other tasks last ran.
     ahead: usize,
     frames: FrameCounter,
+    resets: SentResets,
+    writes: Writes,
     shared: Rc<Shared>,
     io: Rc<Io>,
 }
 
+enum Writes {
+    Flow,
+    /// `seen`: frames that had come by then.
+    Blocked {
+        seen: u64,
+    },
+}
+
 impl WatchedStream {
     pub fn new(stream: Stream, shared: Rc<Shared>, io: Rc<Io>) -> Self {
-        Self { stream, ahead: 0, frames: FrameCounter::new(io.entrance.now()), shared, io }
+        let frames = FrameCounter::new(io.entrance.now());
+        Self { stream, ahead: 0, frames, resets: SentResets::default(), writes: Writes::Flow, shared, io }
+    }
+
+    fn waits_for_writes(&self) -> bool {
+        matches!(self.writes, Writes::Blocked { seen } if self.frames.seen - seen > MAX_FRAMES_WHILE_BLOCKED)
+    }
+
+    /// Returns true at the end of the stream. The buffer may get nothing before it.
+    fn read(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<bool>> {
+        let before = buffer.filled().len();
+        let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(context, buffer) else {
+            self.ahead = 0;
+            return Poll::Pending;
+        };
+        let bytes = &mut buffer.filled_mut()[before..];
+        let length = bytes.len();
+        self.ahead += length;
+        add(&self.io.entrance.stats.bytes_in, length as u64);
+        let passed = self.frames.received(bytes, self.io.entrance.now());
+        buffer.set_filled(before + passed.unwrap_or(0));
+        if passed.is_none() {
+            self.shared.floods();
+            return Poll::Pending;
+        }
+        Poll::Ready(read.map(|()| length == 0))
+    }
+
+    /// Only the rest of a frame's header, of which h2 gets nothing yet.
+    fn read_header(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<bool>> {
+        let length = self.frames.missing().min(buffer.remaining());
+        self.read(context, &mut ReadBuf::new(buffer.initialize_unfilled_to(length)))
     }
 }
 
@@ -36,25 +81,29 @@ impl AsyncRead for WatchedStream {
     /// Reads nothing any more after a flood. The connection's task ends it.
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        if this.shared.has_flooded() {
-            return Poll::Pending;
-        }
-        if this.ahead >= READ_AHEAD {
-            this.ahead = 0;
-            context.waker().wake_by_ref();
-            return Poll::Pending;
-        }
         let before = buffer.filled().len();
-        let read = Pin::new(&mut this.stream).poll_read(context, buffer);
-        let bytes = &buffer.filled()[before..];
-        this.ahead = if read.is_pending() { 0 } else { this.ahead + bytes.len() };
-        add(&this.io.entrance.stats.bytes_in, bytes.len() as u64);
-        if !this.frames.received(bytes, this.io.entrance.now()) {
-            this.shared.floods();
-            buffer.set_filled(before);
-            return Poll::Pending;
+        loop {
+            if this.shared.has_flooded() || this.waits_for_writes() {
+                return Poll::Pending;
+            }
+            let owed = this.frames.owed();
+            if !owed.is_empty() {
+                let length = owed.len().min(buffer.remaining());
+                buffer.put_slice(&owed[..length]);
+                this.frames.pay(length);
+                return Poll::Ready(Ok(()));
+            }
+            if this.ahead >= READ_AHEAD {
+                this.ahead = 0;
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            let is_in_header = this.frames.missing() > 0;
+            let read = if is_in_header { this.read_header(context, buffer) } else { this.read(context, buffer) };
+            if ready!(read)? || buffer.filled().len() > before {
+                return Poll::Ready(Ok(()));
+            }
         }
-        read
     }
 }
 
@@ -65,6 +114,18 @@ impl AsyncWrite for WatchedStream {
         if let Poll::Ready(Ok(length)) = written {
             add(&this.io.entrance.stats.bytes_out, length as u64);
             this.frames.sent(length);
+            let now = this.io.entrance.now();
+            this.resets.sent(&bytes[..length], |stream| this.shared.was_refused(stream, now));
+        }
+        match this.writes {
+            Writes::Flow if written.is_pending() => this.writes = Writes::Blocked { seen: this.frames.seen },
+            Writes::Blocked { .. } if written.is_ready() => {
+                if this.waits_for_writes() {
+                    context.waker().wake_by_ref();
+                }
+                this.writes = Writes::Flow;
+            }
+            _ => {}
         }
         written
     }

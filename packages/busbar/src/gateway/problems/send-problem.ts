@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { lingerBytes, lingerTime } from '../connection.ts'
+import { linger } from './linger.ts'
 import { renderProblem, type Problem } from './problem.ts'
 
 /** A body of up to this size is read to its end, so that the connection can be reused. */
@@ -24,29 +24,11 @@ export function sendProblem(
   // stopped sending.
   if (req.method === 'HEAD') res.flushHeaders()
   else res.write(body)
-  linger(req, () => res.end())
+  linger(req, res)
 }
 
 function bodyIsLeft(req: IncomingMessage): boolean {
   if (req.headers['transfer-encoding'] !== undefined) return !req.complete
   const length = req.headers['content-length']
   return length !== undefined && Number(length) > drainedBytes
-}
-
-/**
- * Reads on for a moment. Closing with unread bytes resets the connection, and the client may lose
- * the response (RFC 9112, 9.6).
- */
-function linger(req: IncomingMessage, done: () => void): void {
-  let left = lingerBytes
-  const timer = setTimeout(done, lingerTime)
-  const finish = () => {
-    clearTimeout(timer)
-    done()
-  }
-  req.on('data', (chunk: Buffer) => {
-    if ((left -= chunk.length) < 0) finish()
-  })
-  req.once('end', finish)
-  req.once('close', finish)
 }

@@ -6,7 +6,8 @@ import { isNative } from '../../support/app/wanted-entrance.ts'
 import { TestGateway } from '../../support/http/test-gateway.ts'
 
 const programs: Record<string, RequestListener> = {
-  '/slow': (_, res) => void setTimeout(() => res.end('slow'), 50),
+  // With a length, a connection of HTTP/1.0 may go on.
+  '/slow': (_, res) => void setTimeout(() => res.setHeader('content-length', 4).end('slow'), 50),
   '/large': (_, res) => void res.end(Buffer.alloc(8_000_000, 'x')),
   '/length': (req, res) => {
     let length = 0
@@ -74,6 +75,34 @@ describe('a pipelined request behind a slow response', () => {
     if (isNative) assert.deepEqual(outline(answer).slice(0, 3), ['200', 'slow', '502'])
     else assert.doesNotMatch(answer, / 502 /)
   })
+})
+
+/** Node's parser drops what has come with a request for an upgrade, also if that is declined. */
+describe('a pipelined request behind one for an upgrade that is an ordinary request', () => {
+  const upgrade = 'Host: a\r\nConnection: keep-alive, Upgrade\r\nUpgrade:'
+  const requests = {
+    'of HTTP/2': `GET /slow HTTP/1.1\r\n${upgrade} h2c\r\n\r\n`,
+    'with a body': `POST /slow HTTP/1.1\r\n${upgrade} x\r\nContent-Length: 3\r\n\r\nabc`,
+    'with chunks': `POST /slow HTTP/1.1\r\n${upgrade} x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
+    'in HTTP/1.0': `GET /slow HTTP/1.0\r\n${upgrade} x\r\n\r\n`,
+    'of a service without upgrades': `GET /slow HTTP/1.1\r\n${upgrade} websocket\r\n\r\n`,
+  }
+  let gateway: TestGateway
+  before(async () => {
+    const web: RequestListener = (req, res) => programs[req.url!]!(req, res)
+    gateway = await TestGateway.start({ services: { web }, entry: 'web' })
+  })
+  after(() => gateway[Symbol.asyncDispose]())
+
+  for (const [name, request] of Object.entries(requests))
+    it(`${name} gets its response, or the end of the connection`, async () => {
+      const client = await gateway.raw()
+      client.write(request + get('/hints'))
+      const answer = isNative ? await client.until(/with hints/) : await client.closed()
+      client.socket.destroy()
+      assert.deepEqual(outline(answer), isNative ? ['200', 'slow', '103', '200', 'with hints'] : ['200', 'slow'])
+      assert.equal(/\r\nconnection: close\r\n/i.test(answer), !isNative)
+    })
 })
 
 /** The statuses and bodies of responses, in order. */
