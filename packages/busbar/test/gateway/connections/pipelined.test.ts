@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isNative } from '../../support/app/wanted-entrance.ts'
+import { way } from '../../support/mesh/byte-mesh.ts'
 import { TestGateway } from '../../support/http/test-gateway.ts'
 
 const programs: Record<string, RequestListener> = {
@@ -98,10 +99,12 @@ describe('a pipelined request behind one for an upgrade that is an ordinary requ
     it(`${name} gets its response, or the end of the connection`, async () => {
       const client = await gateway.raw()
       client.write(request + get('/hints'))
-      const answer = isNative ? await client.until(/with hints/) : await client.closed()
+      // Elsewhere, it is forwarded as an upgrade.
+      const lasts = isNative && !(way.overLink && name === 'of a service without upgrades')
+      const answer = lasts ? await client.until(/with hints/) : await client.closed()
       client.socket.destroy()
-      assert.deepEqual(outline(answer), isNative ? ['200', 'slow', '103', '200', 'with hints'] : ['200', 'slow'])
-      assert.equal(/\r\nconnection: close\r\n/i.test(answer), !isNative)
+      assert.deepEqual(outline(answer), lasts ? ['200', 'slow', '103', '200', 'with hints'] : ['200', 'slow'])
+      assert.equal(/\r\nconnection: close\r\n/i.test(answer), !lasts)
     })
 })
 
