@@ -10,7 +10,7 @@ import {
 } from '../../shared/cluster/jetstream.ts'
 import type { QueueSettings } from '../../shared/queues.ts'
 import { splitTarget } from '../item-queue.ts'
-import { nanos } from './ack-wait.ts'
+import { longestWait, nanos } from './ack-wait.ts'
 import type { NetworkPace } from './network-pace.ts'
 
 /**
@@ -30,8 +30,13 @@ const readTimeout = 2_000
 /** Milliseconds until the server has kept a message that it has. */
 const storeTimeout = 5_000
 
-/** Milliseconds in which a message that is moved twice is recognized. */
-const moveWindow = 120_000
+/**
+ * Milliseconds in which a message that is moved twice is recognized. It comes again after at most
+ * {@link longestWait} if its host has ended within the move.
+ */
+const moveWindow = 2 * longestWait
+/** Milliseconds: that of `ready` if `queues.window` is off. */
+const usualWindow = 120_000
 /** Milliseconds. The server accepts no shorter one. */
 const leastWindow = 100
 
@@ -262,7 +267,7 @@ export function tryTo(work: () => void): boolean {
 }
 
 function windowOf(window: number): number {
-  return window === 0 ? moveWindow : Math.max(leastWindow, window)
+  return window === 0 ? usualWindow : Math.max(leastWindow, window)
 }
 
 function encodeToken(text: string): string {
