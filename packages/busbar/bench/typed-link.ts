@@ -19,6 +19,7 @@ import type { LocalEndpoint } from '../src/mesh/routing/endpoint.ts'
 import { answerLinkCalls } from '../src/mesh/mesh.ts'
 import { Peers } from '../src/mesh/peers.ts'
 import { Router } from '../src/mesh/routing/router.ts'
+import { type BegunCallsAccess, newBegunCalls } from '../src/shared/calls/begun-calls.ts'
 import type { LinkSetup } from '../src/shared/control-messages.ts'
 import { CallContexts } from '../src/mesh/typed/call-contexts.ts'
 import { offerTypedCalls } from '../src/mesh/typed/mesh-transport.ts'
@@ -39,19 +40,26 @@ function item(id: number): Item {
 
 if (process.argv[2] === 'callee') await callee(process.argv[3]!)
 else if (isMainThread) await main(Number(process.argv[2] ?? 1))
-else await thread(workerData as { raw: MessagePort; link: MessagePort })
+else await thread(workerData as ThreadEnds)
+
+interface ThreadEnds {
+  readonly raw: MessagePort
+  readonly link: MessagePort
+  readonly begun: BegunCallsAccess
+}
 
 async function main(seconds: number): Promise<void> {
   const raw = new MessageChannel()
   const link = new MessageChannel()
-  const ports = { raw: raw.port2, link: link.port2 }
+  const [begun, begunThere] = newBegunCalls()
+  const ports: ThreadEnds = { raw: raw.port2, link: link.port2, begun: begunThere }
   const worker = new Worker(new URL(import.meta.url), { workerData: ports, transferList: [raw.port2, link.port2] })
   const folder = await mkdtemp(join(tmpdir(), 'busbar-bench-'))
   const path = join(folder, 'link')
   const child = fork(new URL(import.meta.url), ['callee', path])
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]
 
-  const byThread = joined({ kind: 'thread', port: link.port1 })
+  const byThread = joined({ kind: 'thread', port: link.port1, begun })
   const byUnix = joined({ kind: 'unix', path })
   offerTypedCalls(byThread.mesh)
   const typedThread = client(contract)
@@ -157,7 +165,7 @@ async function peersOf(listenAt?: string): Promise<Peers> {
   return new Peers({ worker: 2, secret: 's', listenAt, router, answer })
 }
 
-async function thread({ raw, link }: { raw: MessagePort; link: MessagePort }): Promise<void> {
+async function thread({ raw, link, begun }: ThreadEnds): Promise<void> {
   const post = outgoing(raw)
   const echo = async (frame: unknown): Promise<void> => post(frame)
   raw.on('message', (text: string) => {
@@ -170,7 +178,7 @@ async function thread({ raw, link }: { raw: MessagePort; link: MessagePort }): P
     services: [],
     row: undefined,
     link: 1,
-    setup: { kind: 'thread', port: link },
+    setup: { kind: 'thread', port: link, begun },
   })
 }
 

@@ -1,4 +1,5 @@
 import { BusbarError, type ErrorRecord } from '../contract/errors.ts'
+import { BegunCalls } from '../shared/calls/begun-calls.ts'
 import type { CallId } from '../shared/calls/call-id.ts'
 import type { InstanceSpec, PeerSpec, LinkSetup } from '../shared/control-messages.ts'
 import { startRunningTimeout } from '../shared/running-timeout.ts'
@@ -173,7 +174,7 @@ export class Peers {
       onAbandoned: (head, call) => onAbandoned?.(worker, head, call),
       resolveLost: (reason) => this.#resolveLost(worker, reason),
       // A port closes with its thread. A socket to a hung process may stay open for ever.
-      ...(setup.kind !== 'thread' && { keepAliveTimeout }),
+      ...(setup.kind === 'thread' ? { begun: new BegunCalls(setup.begun) } : { keepAliveTimeout }),
     } satisfies LinkOptions)
     void link.closed.then((reason) => this.#onClosed(spec, link, reason))
     return link

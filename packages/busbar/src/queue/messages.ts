@@ -10,6 +10,21 @@ export function closed(): BusbarError {
   return new BusbarError('QUEUE_UNAVAILABLE', { message: 'the queue of the app is stopping' })
 }
 
+/** It cannot be opened. */
+export function unusable(file: string, cause: unknown): BusbarError {
+  const isFull = (cause as { errcode?: unknown }).errcode === diskFull
+  return new BusbarError('QUEUE_UNAVAILABLE', {
+    message: `the queue's file ${file} cannot be used: ${(cause as Error).message}`,
+    hint: isFull
+      ? 'Make room on the disk of this file. The items in it are kept.'
+      : 'Set queues.file to a place that this user can write, on a disk of this machine.',
+    cause,
+  })
+}
+
+/** SQLite's code. */
+const diskFull = 13
+
 export function unwritable(file: string, cause: unknown): BusbarError {
   const message = `the queue's file ${file} cannot be written: ${(cause as Error).message}`
   return new BusbarError('QUEUE_UNAVAILABLE', { message, cause })

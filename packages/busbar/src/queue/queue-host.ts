@@ -8,7 +8,7 @@ import type { QueueCalls } from '../mesh/typed/queue-calls.ts'
 import type { QueueCells } from '../shared/metrics/queue-cells.ts'
 import type { QueueOrder, QueueSettings } from '../shared/queues.ts'
 import { openDatabase, watchPlace } from './file/database.ts'
-import { tooLarge } from './messages.ts'
+import { tooLarge, unusable } from './messages.ts'
 import { FileQueue } from './file/file-queue.ts'
 import { QueueStore } from './file/store.ts'
 import type { ItemQueue } from './item-queue.ts'
@@ -65,8 +65,14 @@ export class QueueHost {
     if (place.is === 'streams') return new StreamQueue({ ...this.#parts, place })
     const database = openDatabase(place.path)
     if (database === undefined) return undefined
-    const [file, store] = [place.path, new QueueStore(database)]
-    return new FileQueue({ ...this.#parts, file, store, isInPlace: watchPlace(file) })
+    const file = place.path
+    try {
+      const store = new QueueStore(database)
+      return new FileQueue({ ...this.#parts, file, store, isInPlace: watchPlace(file) })
+    } catch (cause) {
+      database.close()
+      throw unusable(file, cause)
+    }
   }
 
   get #file(): string {

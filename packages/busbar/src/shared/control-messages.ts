@@ -4,6 +4,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { ErrorRecord } from '../contract/errors.ts'
 import type { App, Service } from '../config/app.ts'
 import type { AcceleratorName, AcceleratorState } from './accelerators.ts'
+import type { BegunCallsAccess } from './calls/begun-calls.ts'
 import type { CallAccess } from './calls/call-access.ts'
 import type { CallId } from './calls/call-id.ts'
 import type { EntranceAccess } from './entrance.ts'
@@ -135,7 +136,7 @@ export interface PeerSpec {
 }
 
 export type LinkSetup =
-  | { readonly kind: 'thread'; readonly port: MessagePort }
+  | { readonly kind: 'thread'; readonly port: MessagePort; readonly begun: BegunCallsAccess }
   | { readonly kind: 'unix'; readonly path: string }
   /** A command: not a worker, only an HTTP server. */
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }

@@ -66,7 +66,8 @@ export interface DeadLetter {
 
 /** What the admin API asks of the owner of the queue. */
 export type QueueOrder =
-  | { readonly kind: 'list'; readonly limit: number }
+  /** `isCheck`: fails if no items can be added. */
+  | { readonly kind: 'list'; readonly limit: number; readonly isCheck: boolean }
   /** `number` null: all dead letters. Results in how many there were. */
   | { readonly kind: 'retry' | 'drop'; readonly number: number | null }
   /** No attempt begins any more. Ends when none runs, or after `limit` milliseconds. */

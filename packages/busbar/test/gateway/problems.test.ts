@@ -64,6 +64,13 @@ describe('an error response', () => {
     assert.match(await client.closed(), /^HTTP\/1\.1 404 [^]*HTTP\/1\.1 200 OK[^]*ok$/)
   })
 
+  it('ends the connection if it is for a service that has not answered', async () => {
+    await using gateway = await TestGateway.start({ services: { shop: (_, res) => void res.destroy() } })
+    const client = await gateway.raw()
+    client.write('GET /shop HTTP/1.1\r\nHost: a\r\n\r\n')
+    assert.match(await client.closed(), /^HTTP\/1\.1 502 [^]*\r\nconnection: close\r\n/i)
+  })
+
   it('has no body for HEAD, but the headers of GET', async () => {
     await using gateway = await TestGateway.start({ services: { shop: silent } })
     const head = await gateway.send('HEAD /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')

@@ -1,7 +1,7 @@
 /** A full disk: what was accepted is kept, what is not is refused, and all goes on later. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -53,6 +53,38 @@ describe('the queue on a full disk', () => {
     const { stdout } = await app.queue()
     const [, waiting, running] = /slow +(\d+) +(\d+)/.exec(stdout)!.map(Number)
     assert.equal(waiting! + running!, 1 + accepted.length, stdout)
+  })
+})
+
+describe('an app whose queue has a full disk', { skip: withoutMount() }, () => {
+  it('does not start, and says which disk; when there is room, it has all its items', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'busbar-full-'))
+    mount(folder, ['-o', 'size=4m'])
+    try {
+      const file = join(folder, 'items.sqlite')
+      await using app = new QueueProcess({ queues: { ...quick, concurrency: 1, file } })
+      await app.start()
+      await app.enqueue('slow', 'first', 'first')
+      await app.busbar.message('slow first begins')
+      writeFileSync(join(folder, 'other'), new Uint8Array(1024))
+      assert.throws(() => {
+        for (;;) appendFileSync(join(folder, 'other'), new Uint8Array(4096))
+      }, /ENOSPC/)
+      const { stdout, code } = await app.checkLive()
+      assert.match(stdout, /items\.sqlite cannot be written: /)
+      assert.equal(code, 1)
+      await app.kill()
+      await assert.rejects(app.start())
+      const { stderr } = await app.busbar.ended
+      assert.match(stderr, /the queue's file .*items\.sqlite cannot be used: [^]*Make room on the disk/)
+      rmSync(join(folder, 'other'))
+      await app.start()
+      const { stdout: list } = await app.queue()
+      assert.match(list, /slow +(?:1 +0|0 +1)/)
+    } finally {
+      spawnSync('umount', [folder])
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 })
 

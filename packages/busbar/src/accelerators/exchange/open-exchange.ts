@@ -60,7 +60,7 @@ export function openPlanned(
   const { endpoint, request, plan, trace } = planned
   addFraming(plan, request)
   if (endpoint.at === 'here') return new InThreadExchange(endpoint, request, plan, scope, handler, edge, trace)
-  if (endpoint.admission === undefined && (elsewhere === undefined || request.streamed))
+  if (endpoint.admission === undefined && elsewhere === undefined)
     return new LinkExchange(endpoint, request, plan.contentLength, scope, handler)
   return openRetrying(endpoint, request, plan, scope, handler, elsewhere)
 }

@@ -9,7 +9,7 @@ import type { Handover } from '../handover.ts'
 import { announcesBody } from '../request-body.ts'
 import type { GatewayRoute } from '../routing/routes.ts'
 import { endToEndHeaders } from './hop-by-hop.ts'
-import { lossOfWorker } from './retrying-text-exchange.ts'
+import { lossOfWorker } from './lost-instance.ts'
 import { openConnection } from './service-connections.ts'
 
 /** Saved before programs start: what a program puts in its place is for the program's own calls. */

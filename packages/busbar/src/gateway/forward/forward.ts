@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestOptions } from 'node:http'
-import { answererAt, type Endpoint, type RemoteEndpoint } from '../../mesh/routing/endpoint.ts'
+import { answererAt, type Endpoint, type RemoteEndpoint, type TcpEndpoint } from '../../mesh/routing/endpoint.ts'
 import {
   maxForwardedHead,
   type Exchange,
@@ -68,6 +68,7 @@ function open(options: ForwardOptions, request: ExchangeRequest, response: Forwa
     if (exchange !== undefined) return exchange
     if (mesh.streams === undefined) return openRetrying(options, endpoint, request, response)
   }
+  if (endpoint.at === 'tcp') return openRetrying(options, endpoint, request, response)
   const connection = keepAliveConnection(options, request, endpoint) ?? connectAnew(options)
   return openText(options, request, response, connection)
 }
@@ -88,10 +89,10 @@ function openText(
   return new TextExchange({ target, request, handler, service })
 }
 
-/** Over a private socket. Unlike a link, it does not tell why an instance has ended. */
+/** Over a socket. Unlike a link, it does not tell why an instance has ended. */
 function openRetrying(
   options: ForwardOptions,
-  endpoint: RemoteEndpoint,
+  endpoint: RemoteEndpoint | TcpEndpoint,
   request: ExchangeRequest,
   response: ForwardedResponse,
 ): Exchange {

@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type ErrorRecord, restoreError } from '../../contract/errors.ts'
-import type { Link } from '../../mesh/links/link.ts'
-import type { RemoteEndpoint } from '../../mesh/routing/endpoint.ts'
+import { restoreError } from '../../contract/errors.ts'
+import type { RemoteEndpoint, TcpEndpoint } from '../../mesh/routing/endpoint.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest, ResponseHead } from '../../mesh/http/exchange.ts'
+import { SentBody } from '../../mesh/http/sent-body.ts'
 import { TextExchange } from '../../mesh/http/text-exchange.ts'
 import { isIdempotent, withRetryOutcome } from '../../mesh/routing/retry.ts'
+import { lossOf, wasRefused } from './lost-instance.ts'
 
 export interface RetryingTextParts {
-  readonly endpoint: RemoteEndpoint
+  readonly endpoint: RemoteEndpoint | TcpEndpoint
   readonly request: ExchangeRequest
   readonly handler: ExchangeHandler
   readonly open: (handler: ExchangeHandler) => Exchange
@@ -16,23 +16,21 @@ export interface RetryingTextParts {
 }
 
 /**
- * Milliseconds to wait, after a connection has broken, for the worker to respond on its link or for
- * the link to close.
- */
-const lostCallTimeout = 2000
-
-/**
- * A request as text to an instance in another worker. A broken connection does not tell whether the
- * program has closed it or its worker has died; the link to the worker does. If the worker has
- * died, an idempotent request is retried once on another instance.
+ * A request as text to an instance in another worker, or to a command. A broken connection does not
+ * tell whether the program has closed it or has died; the link to its worker does, or a command's
+ * port. If it has died, an idempotent request is retried once on another instance, as is any that
+ * it has not got.
  */
 export class RetryingTextExchange implements Exchange, ExchangeHandler {
   readonly #parts: RetryingTextParts
   #exchange: Exchange
+  /** Of a streamed request that may have to be sent again. */
+  #sent: SentBody | undefined
   #state: 'first' | 'second' | 'answered' | 'aborted' = 'first'
 
   constructor(parts: RetryingTextParts) {
     this.#parts = parts
+    if (parts.request.streamed) this.#sent = new SentBody()
     this.#exchange = parts.open(this)
   }
 
@@ -42,10 +40,12 @@ export class RetryingTextExchange implements Exchange, ExchangeHandler {
   }
 
   write(chunk: Uint8Array | string): boolean {
+    this.#sent?.write(chunk)
     return this.#exchange.write(chunk)
   }
 
   end(trailers?: string[]): void {
+    this.#sent?.end(trailers)
     this.#exchange.end(trailers)
   }
 
@@ -64,6 +64,7 @@ export class RetryingTextExchange implements Exchange, ExchangeHandler {
 
   onHead(head: ResponseHead): void {
     this.#state = 'answered'
+    this.#sent = undefined
     this.#parts.handler.onHead(head)
   }
 
@@ -86,20 +87,26 @@ export class RetryingTextExchange implements Exchange, ExchangeHandler {
 
   async #retryIfLost(failure: Error): Promise<void> {
     const { endpoint, request, handler, openElsewhere } = this.#parts
-    const lost = await lossOfWorker(endpoint.link)
+    const lost = await lossOf(endpoint, failure)
     if (this.#state !== 'first') return
     this.#state = 'second'
     if (lost === undefined) return handler.onError(failure)
     const mayRetry = isIdempotent(request.method) && !request.streamed
-    const next = mayRetry ? openElsewhere(this) : undefined
-    if (next === undefined)
-      return handler.onError(restoreError(withRetryOutcome(lost, mayRetry ? 'no-instance' : 'unsafe')))
-    this.#exchange = next
+    const next = mayRetry || this.#isUntouched(failure) ? openElsewhere(this) : undefined
+    if (next !== undefined) return this.#startSecond(next)
+    if (endpoint.at === 'tcp') return handler.onError(failure)
+    handler.onError(restoreError(withRetryOutcome(lost, mayRetry ? 'no-instance' : 'unsafe')))
   }
-}
 
-/** Why the worker behind `link` is lost. Undefined if it responds, or does not in time. */
-export async function lossOfWorker(link: Link): Promise<ErrorRecord | undefined> {
-  await Promise.race([link.acknowledged(), sleep(lostCallTimeout, undefined, { ref: false })])
-  return link.state === 'closed' ? await link.failure : undefined
+  #isUntouched(failure: Error): boolean {
+    return wasRefused(failure) && this.#sent?.isKept !== false
+  }
+
+  #startSecond(next: Exchange): void {
+    this.#exchange = next
+    const sent = this.#sent
+    this.#sent = undefined
+    // The client may wait for the first instance to read.
+    if (sent?.sendTo(next) === true) this.onDrain()
+  }
 }

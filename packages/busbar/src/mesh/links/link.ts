@@ -7,6 +7,7 @@
 import type { Metadata, QueueDelivery, Trace } from '../../contract/context.ts'
 import type { ErrorRecord } from '../../contract/errors.ts'
 import type { OneAppUse } from '../../shared/calls/app-use.ts'
+import type { BegunCalls } from '../../shared/calls/begun-calls.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
 
 /** What the callee knows before the first value. */
@@ -180,6 +181,8 @@ export interface LinkOptions {
    * Called for each call that this side abandons. A blocked peer may read its `cancel` frame late.
    */
   readonly onAbandoned?: ((head: CallHead, call: CallId) => void) | undefined
+  /** Between threads: which calls have begun, for when one of them has died. */
+  readonly begun?: BegunCalls | undefined
   /**
    * Resolves to the error with which the calls of a lost link fail. Default: the link's own error,
    * at once.

@@ -278,4 +278,11 @@ export class LiveChannel implements Channel {
   }
 }
 
+/** Calls `onError` after `open` has returned. */
+export function refused(channel: LiveChannel, error: ErrorRecord, handler: ChannelHandler): Channel {
+  channel.onCancel(error)
+  process.nextTick(() => handler.onError?.(error, true))
+  return channel
+}
+
 const none: ChannelHandler = {}

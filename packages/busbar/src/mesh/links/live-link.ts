@@ -7,7 +7,7 @@ import { KeepAlive } from './keep-alive.ts'
 import { maxCalls, maxUnread } from './limits.ts'
 import { callFailure, encodedOrFailure, encodeErrorRecord, linkFull, linkLost, serviceStopping } from './link-errors.ts'
 import type { CallHead, Channel, ChannelHandler, Link, LinkOptions } from './link.ts'
-import { type ChannelLink, LiveChannel } from './live-channel.ts'
+import { type ChannelLink, LiveChannel, refused } from './live-channel.ts'
 import { LoadReports } from './load-reports.ts'
 import { type Packet, type PacketTransport, type PacketTransportListener, ProtocolError } from './packet-transport.ts'
 import { PeerUse } from './peer-use.ts'
@@ -195,6 +195,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     }
     const channel = new LiveChannel(this, -id, head, ended ? 'sending' : 'both', this.use?.open())
     this.#peers.add(channel)
+    this.#options.begun?.begin(id)
     channel.handler = this.#options.answer(head, value, ended, channel)
   }
 
@@ -263,7 +264,12 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     const connections = [...this.#own].filter(({ head }) => head.kind === 'bytes')
     this.#fail(connections, reason, last)
     this.#resolvedReason = this.#options.resolveLost!(reason)
-    void this.#resolvedReason.then((known) => this.#fail(this.#own, known, last))
+    void this.#resolvedReason.then((known) => this.#fail(this.#own, known, Math.min(last, this.#lastBegun(known))))
+  }
+
+  /** A worker that lives may begin calls while this side looks. */
+  #lastBegun({ code }: ErrorRecord): number {
+    return code === 'WORKER_DIED' ? (this.#options.begun?.lastBegun(this.#lastOwn) ?? Infinity) : Infinity
   }
 
   #enter(state: Link['state']): void {
@@ -287,11 +293,4 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     if (!hasTooMany) this.#beyond = 0
     return hasTooMany || this.sendQueue.isFull ? linkFull(this.#label, this.answering) : this.use?.refusal
   }
-}
-
-/** Calls `onError` after `open` has returned. */
-function refused(channel: LiveChannel, error: ErrorRecord, handler: ChannelHandler): Channel {
-  channel.onCancel(error)
-  process.nextTick(() => handler.onError?.(error, true))
-  return channel
 }

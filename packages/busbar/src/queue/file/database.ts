@@ -1,7 +1,7 @@
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { BusbarError } from '../../contract/errors.ts'
+import { unusable } from '../messages.ts'
 
 /** Says in the head of the file whose it is (SQLite's `application_id`). */
 const applicationId = 0x42_75_71_31
@@ -29,6 +29,9 @@ const tables = `
 /** Codes of SQLite. */
 const busy = 5
 
+/** Bytes that a disk with room takes. */
+const triedSize = 64 * 1024
+
 /**
  * Opens the file, and creates it if there is none. Undefined: another one owns it. The lock is the
  * operating system's, so it ends with its process, however that dies.
@@ -49,11 +52,21 @@ export function openDatabase(file: string): DatabaseSync | undefined {
   } catch (cause) {
     database?.close()
     if ((cause as { errcode?: unknown }).errcode === busy) return undefined
-    throw new BusbarError('QUEUE_UNAVAILABLE', {
-      message: `the queue's file ${file} cannot be used: ${(cause as Error).message}`,
-      hint: 'Set queues.file to a place that this user can write, on a disk of this machine.',
-      cause,
-    })
+    throw unusable(file, cause)
+  }
+}
+
+/**
+ * Throws if nothing can be written. Room that SQLite's log has had before says nothing of the disk,
+ * and a file beside it says nothing of limits of the log.
+ */
+export function tryWriting(database: DatabaseSync, file: string): void {
+  database.exec(`PRAGMA user_version = ${version}`)
+  const beside = `${file}-check`
+  try {
+    writeFileSync(beside, new Uint8Array(triedSize), { mode: 0o600 })
+  } finally {
+    rmSync(beside, { force: true })
   }
 }
 

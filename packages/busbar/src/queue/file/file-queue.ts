@@ -43,7 +43,6 @@ const mostRunning = 1_000
 const pause = 250
 /** The longest timer. The system's clock may be set. */
 const longestWait = 30_000
-
 /** Milliseconds. A clock that is adjusted gradually makes no step. */
 const leastStep = 1_000
 
@@ -90,7 +89,7 @@ export class FileQueue implements ItemQueue {
   }
 
   async order(order: QueueOrder): Promise<unknown> {
-    if (order.kind === 'list') return this.#list(order.limit)
+    if (order.kind === 'list') return this.#list(order)
     if (order.kind === 'pause') return await this.pause(order.limit)
     const { store } = this.#parts
     const { kind, number } = order
@@ -122,8 +121,9 @@ export class FileQueue implements ItemQueue {
     this.#parts.store.close()
   }
 
-  #list(limit: number): QueueList {
-    const { store } = this.#parts
+  #list({ limit, isCheck }: Extract<QueueOrder, { kind: 'list' }>): QueueList {
+    const { store, file } = this.#parts
+    if (isCheck) store.check(file, this.#whyGone())
     return { queues: listCounts(store.tally.targets), dead: store.deadLetters(limit) }
   }
 

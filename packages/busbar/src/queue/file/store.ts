@@ -1,6 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { DeadLetter } from '../../shared/queues.ts'
 import { type ItemAttempt, type ItemOrigin, type ItemToAdd, type Reason, splitTarget } from '../item-queue.ts'
+import { unwritable } from '../messages.ts'
+import { tryWriting } from './database.ts'
 import { Tally } from './tally.ts'
 
 /** An item that an attempt runs. */
@@ -46,6 +48,16 @@ export class QueueStore {
       this.tally.rollback()
       this.#seen = this.#countSeen()
       throw error
+    }
+  }
+
+  /** Throws if no items can be added. `gone`: why, if that is known. */
+  check(file: string, gone: Error | undefined): void {
+    if (gone !== undefined) throw gone
+    try {
+      tryWriting(this.#database, file)
+    } catch (cause) {
+      throw unwritable(file, cause)
     }
   }
 

@@ -1,5 +1,6 @@
 import { MessageChannel, type Transferable } from 'node:worker_threads'
 import type { ErrorRecord } from '../../contract/errors.ts'
+import { newBegunCalls } from '../../shared/calls/begun-calls.ts'
 import type { DirectInstance } from '../../shared/entrance.ts'
 import type { FromWorker, InstanceSpec, LinkSetup, ToWorker } from '../../shared/control-messages.ts'
 import { PeerDrain } from './peer-drain.ts'
@@ -210,9 +211,10 @@ function join({ info, links }: Peer, { info: peer, services }: Peer, link: numbe
 function linkSetups(one: PeerInfo, other: PeerInfo): [LinkSetup, LinkSetup] {
   if (one.address.kind === 'thread' && other.address.kind === 'thread') {
     const { port1, port2 } = new MessageChannel()
+    const [begun1, begun2] = newBegunCalls()
     return [
-      { kind: 'thread', port: port1 },
-      { kind: 'thread', port: port2 },
+      { kind: 'thread', port: port1, begun: begun1 },
+      { kind: 'thread', port: port2, begun: begun2 },
     ]
   }
   // A command is called and never calls.

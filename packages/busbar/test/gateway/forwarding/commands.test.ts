@@ -3,25 +3,22 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
+import type { TcpEndpoint } from '../../../src/mesh/routing/endpoint.ts'
 import { assertEchoes, echoWebSockets } from '../../support/http/echo-web-sockets.ts'
 import { TestGateway } from '../../support/http/test-gateway.ts'
 import { unless } from '../../support/mesh/accelerators.ts'
+
+function commandAt(program: Server, index: number): TcpEndpoint {
+  const { port } = program.address() as AddressInfo
+  return { at: 'tcp', service: 'pages', index, state: 'serving', typed: false, host: '127.0.0.1', port }
+}
 
 /** A command listens on a port of its own. */
 describe('a command', { skip: unless('exchange', 'stream') }, () => {
   async function withCommand(program: Server, use: (gateway: TestGateway) => Promise<void>): Promise<void> {
     await using gateway = await TestGateway.start({ services: {}, names: ['pages'], entry: 'pages' })
     await once(program.listen(0, '127.0.0.1'), 'listening')
-    const { port } = program.address() as AddressInfo
-    gateway.router.addRemote({
-      at: 'tcp',
-      service: 'pages',
-      index: 0,
-      state: 'serving',
-      typed: false,
-      host: '127.0.0.1',
-      port,
-    })
+    gateway.router.addRemote(commandAt(program, 0))
     try {
       await use(gateway)
     } finally {
@@ -97,6 +94,67 @@ describe('a command', { skip: unless('exchange', 'stream') }, () => {
     const program = createServer()
     echoWebSockets(program)
     await withCommand(program, (gateway) => assertEchoes(gateway.url('/').replace('http', 'ws')))
+  })
+
+  /** A second instance, which answers with the method and the body. */
+  async function withOther(gateway: TestGateway, use: () => Promise<void>): Promise<void> {
+    const other = createServer((request, response) => {
+      request.setEncoding('utf8')
+      let body = ''
+      request.on('data', (text: string) => (body += text))
+      request.on('end', () => response.end(`${request.method} ${body}`))
+    })
+    await once(other.listen(0, '127.0.0.1'), 'listening')
+    gateway.router.addRemote(commandAt(other, 1))
+    try {
+      await use()
+    } finally {
+      other.close()
+      other.closeAllConnections()
+    }
+  }
+
+  it('that has ended is passed over for another instance, whatever the method', async () => {
+    const program = createServer()
+    await withCommand(program, async (gateway) => {
+      await once(program.close(), 'close')
+      await withOther(gateway, async () => {
+        for (let turn = 0; turn < 4; turn++)
+          for (const [method, body] of [['GET'], ['DELETE'], ['POST'], ['POST', 'hello']] as const) {
+            const response = await fetch(gateway.url('/'), { method, body: body ?? null })
+            assert.deepEqual([response.status, await response.text()], [200, `${method} ${body ?? ''}`])
+          }
+      })
+    })
+  })
+
+  it('that ends during a request leaves it to another instance if it is idempotent', async () => {
+    for (const method of ['GET', 'POST']) {
+      const asked = Promise.withResolvers<void>()
+      const program = createServer(() => asked.resolve())
+      await withCommand(program, async (gateway) => {
+        const answer = fetch(gateway.url('/'), { method })
+        await asked.promise
+        await withOther(gateway, async () => {
+          program.close()
+          program.closeAllConnections()
+          assert.equal((await answer).status, method === 'GET' ? 200 : 502)
+        })
+      })
+    }
+  })
+
+  it('that only closes the connection during a request is 502, though there is another instance', async () => {
+    const asked = Promise.withResolvers<() => void>()
+    const program = createServer(({ socket }) => asked.resolve(() => socket.destroy()))
+    await withCommand(program, async (gateway) => {
+      const answer = fetch(gateway.url('/'))
+      const close = await asked.promise
+      await withOther(gateway, async () => {
+        close()
+        assert.equal((await answer).status, 502)
+      })
+    })
   })
 
   it('that does not listen is 503', async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { MessageChannel } from 'node:worker_threads'
+import { BegunCalls } from '../../../src/shared/calls/begun-calls.ts'
 import { lostCallTimeout } from '../../../src/mesh/links/limits.ts'
 import { ask, Callee, echo, hang, CallRecorder, head } from '../../support/mesh/links.ts'
-import { shop, over, Worker, spec, calling, folder, turns } from '../../support/mesh/peer-workers.ts'
+import { shop, over, Worker, spec, calling, folder, turns, threadLink } from '../../support/mesh/peer-workers.ts'
 
 describe('peers', () => {
   it('that end unexpectedly fail the calls in flight, and get no more', async () => {
@@ -44,39 +44,67 @@ describe('peers', () => {
     assert.equal(error?.message, 'shop.list, which worker 2 was answering: worker 2 was killed')
   })
 
+  it('that die leave the calls untouched that they had not begun', async () => {
+    await using one = new Worker(1)
+    const { one: here, other: there } = threadLink()
+    one.peers.join(spec(2, here, [shop]))
+    const recorders = [1, 2, 3].map((value) => {
+      const recorder = new CallRecorder()
+      one.shop!.open(head, value, true, recorder)
+      return recorder
+    })
+    new BegunCalls(there.begun).begin(2)
+    there.port.close()
+    const died = { code: 'WORKER_DIED', message: 'worker 2 was killed' } as const
+    one.peers.leave(2, died)
+    const errors = await Promise.all(recorders.map(({ over: ends }) => ends))
+    assert.deepEqual(
+      errors.map((error) => error?.message),
+      [
+        'shop.list, which worker 2 was answering: worker 2 was killed',
+        'shop.list, which worker 2 was answering: worker 2 was killed',
+        'worker 2 was killed',
+      ],
+    )
+    assert.deepEqual(
+      recorders.map(({ notStarted }) => notStarted),
+      [false, false, true],
+    )
+  })
+
   it('both report that their link was lost, and can be linked again', async () => {
     await using one = new Worker(1)
     await using other = new Worker(2)
-    const first = new MessageChannel()
-    one.peers.join({ ...spec(2, { kind: 'thread', port: first.port1 }, [shop]), link: 7 })
-    other.peers.join({ ...spec(1, { kind: 'thread', port: first.port2 }), link: 7 })
+    const first = threadLink()
+    one.peers.join({ ...spec(2, first.one, [shop]), link: 7 })
+    other.peers.join({ ...spec(1, first.other), link: 7 })
     const before = one.shop!
     assert.equal(await ask(before, 1), 1)
-    first.port1.close()
+    first.one.port.close()
     await before.closed
     while (other.lost.length === 0) await turns()
     assert.deepEqual([one.lost, other.lost], [[7], [7]])
-    const second = new MessageChannel()
-    one.peers.join({ ...spec(2, { kind: 'thread', port: second.port1 }, [shop]), link: 8 })
-    other.peers.join({ ...spec(1, { kind: 'thread', port: second.port2 }), link: 8 })
+    const second = threadLink()
+    one.peers.join({ ...spec(2, second.one, [shop]), link: 8 })
+    other.peers.join({ ...spec(1, second.other), link: 8 })
     assert.equal(await ask(one.shop!, 2), 2)
   })
 
   it('whose link was lost fail its calls when they are linked again, and say that the peer is alive', async () => {
     await using one = new Worker(1)
     await using other = new Worker(2, hang)
-    const first = new MessageChannel()
-    one.peers.join(spec(2, { kind: 'thread', port: first.port1 }, [shop]))
-    other.peers.join(spec(1, { kind: 'thread', port: first.port2 }))
+    const first = threadLink()
+    one.peers.join(spec(2, first.one, [shop]))
+    other.peers.join(spec(1, first.other))
     const recorder = new CallRecorder()
     const before = one.shop!
     before.open(head, 1, true, recorder)
-    first.port1.close()
+    first.one.port.close()
     await before.closed
     assert.equal(await Promise.race([recorder.over, turns()]), 'not yet')
-    const second = new MessageChannel()
-    one.peers.join(spec(2, { kind: 'thread', port: second.port1 }, [shop]))
-    other.peers.join(spec(1, { kind: 'thread', port: second.port2 }))
+    const second = threadLink()
+    one.peers.join(spec(2, second.one, [shop]))
+    other.peers.join(spec(1, second.other))
     const error = await recorder.over
     assert.equal(error?.code, 'LINK_LOST')
     assert.match(
@@ -87,13 +115,13 @@ describe('peers', () => {
 
   it('whose link was lost fail its calls in any case, even if nothing is known of the peer', async (t) => {
     await using one = new Worker(1)
-    const { port1, port2 } = new MessageChannel()
-    one.peers.join(spec(2, { kind: 'thread', port: port1 }, [shop]))
+    const ends = threadLink()
+    one.peers.join(spec(2, ends.one, [shop]))
     const recorder = new CallRecorder()
     const { closed } = one.shop!
     one.shop!.open(head, 1, true, recorder)
     t.mock.timers.enable({ apis: ['setTimeout'] })
-    port2.close()
+    ends.other.port.close()
     await closed
     t.mock.timers.tick(lostCallTimeout)
     const error = await recorder.over
@@ -135,10 +163,10 @@ describe('peers', () => {
       [one, 2],
       [one, 3],
     ] as const) {
-      const { port1, port2 } = new MessageChannel()
-      worker.peers.join(spec(to, { kind: 'thread', port: port1 }, [shop]))
+      const ends = threadLink()
+      worker.peers.join(spec(to, ends.one, [shop]))
       const far = to === 2 ? other : third
-      far.peers.join(spec(1, { kind: 'thread', port: port2 }, [shop]))
+      far.peers.join(spec(1, ends.other, [shop]))
       assert.equal(await ask(far.shop!, to), to)
     }
     const [left, ended] = [other.shop!.closed, third.shop!.closed]

@@ -3,18 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { MessageChannel } from 'node:worker_threads'
 import { maxInTransit } from '../../../src/mesh/links/limits.ts'
 import { ask, Callee, echo, CallRecorder, head } from '../../support/mesh/links.ts'
-import { shop, over, Worker, spec, calling, folder, turns } from '../../support/mesh/peer-workers.ts'
+import { shop, over, Worker, spec, calling, folder, turns, threadLink } from '../../support/mesh/peer-workers.ts'
 
 describe('peers', () => {
   it('in two threads are linked by ports, in both directions', async () => {
     await using one = new Worker(1)
     await using other = new Worker(2)
-    const { port1, port2 } = new MessageChannel()
-    one.peers.join(spec(2, { kind: 'thread', port: port1 }, [shop]))
-    other.peers.join(spec(1, { kind: 'thread', port: port2 }))
+    const ends = threadLink()
+    one.peers.join(spec(2, ends.one, [shop]))
+    other.peers.join(spec(1, ends.other))
     assert.equal(await ask(one.shop!, 7), 7)
     assert.equal(other.shop, undefined)
     other.peers.serves(1, shop)
@@ -59,9 +58,9 @@ describe('peers', () => {
     const callee = new Callee()
     await using one = new Worker(1)
     await using other = new Worker(2, callee.answer)
-    const { port1, port2 } = new MessageChannel()
-    one.peers.join(spec(2, { kind: 'thread', port: port1 }, [shop]))
-    other.peers.join(spec(1, { kind: 'thread', port: port2 }, [shop]))
+    const ends = threadLink()
+    one.peers.join(spec(2, ends.one, [shop]))
+    other.peers.join(spec(1, ends.other, [shop]))
     const recorder = new CallRecorder()
     one.shop!.open(head, 1, true, recorder)
     const { channel } = await callee.call()
@@ -78,9 +77,9 @@ describe('peers', () => {
     const callee = new Callee()
     await using one = new Worker(1)
     await using other = new Worker(2, callee.answer)
-    const { port1, port2 } = new MessageChannel()
-    one.peers.join(spec(2, { kind: 'thread', port: port1 }, [shop]))
-    other.peers.join(spec(1, { kind: 'thread', port: port2 }))
+    const ends = threadLink()
+    one.peers.join(spec(2, ends.one, [shop]))
+    other.peers.join(spec(1, ends.other))
     const recorder = new CallRecorder()
     one.shop!.open(head, 1, true, recorder)
     const { channel } = await callee.call()
@@ -97,13 +96,13 @@ describe('peers', () => {
     const callee = new Callee()
     await using one = new Worker(1)
     await using other = new Worker(2, callee.answer)
-    const { port1, port2 } = new MessageChannel()
-    one.peers.join(spec(2, { kind: 'thread', port: port1 }, [shop]))
+    const ends = threadLink()
+    one.peers.join(spec(2, ends.one, [shop]))
     for (let at = 0; at < 3; at++) one.shop!.open(head, 'x'.repeat(maxInTransit / 2), true, new CallRecorder())
     one.peers.leave(2, { code: 'SERVICE_UNAVAILABLE', message: 'it is being replaced' })
     await delay(50)
     assert.deepEqual(one.left, [])
-    other.peers.join(spec(1, { kind: 'thread', port: port2 }))
+    other.peers.join(spec(1, ends.other))
     while (one.left.length === 0) await delay(1)
     assert.equal(callee.calls.length, 3)
     assert.deepEqual(one.left, [2])

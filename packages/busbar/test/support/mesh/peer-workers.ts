@@ -5,6 +5,7 @@ import { MessageChannel } from 'node:worker_threads'
 import type { CallHandler } from '../../../src/mesh/links/link.ts'
 import { Peers } from '../../../src/mesh/peers.ts'
 import { Router } from '../../../src/mesh/routing/router.ts'
+import { newBegunCalls } from '../../../src/shared/calls/begun-calls.ts'
 import type { LinkSetup } from '../../../src/shared/control-messages.ts'
 import { type Callee, echo } from './links.ts'
 
@@ -52,10 +53,17 @@ export function calling(callee: Callee) {
   const workers = new AsyncDisposableStack()
   const one = workers.use(new Worker(1))
   const other = workers.use(new Worker(2, callee.answer))
+  const ends = threadLink()
+  one.peers.join(spec(2, ends.one, [shop]))
+  other.peers.join(spec(1, ends.other))
+  return { one, cut: () => ends.other.port.close(), [Symbol.asyncDispose]: () => workers.disposeAsync() }
+}
+
+/** The setups of the two ends of a link between threads. */
+export function threadLink(): Record<'one' | 'other', Extract<LinkSetup, { kind: 'thread' }>> {
   const { port1, port2 } = new MessageChannel()
-  one.peers.join(spec(2, { kind: 'thread', port: port1 }, [shop]))
-  other.peers.join(spec(1, { kind: 'thread', port: port2 }))
-  return { one, cut: () => port2.close(), [Symbol.asyncDispose]: () => workers.disposeAsync() }
+  const [begun1, begun2] = newBegunCalls()
+  return { one: { kind: 'thread', port: port1, begun: begun1 }, other: { kind: 'thread', port: port2, begun: begun2 } }
 }
 
 export async function folder(): Promise<AsyncDisposable & { readonly path: string }> {

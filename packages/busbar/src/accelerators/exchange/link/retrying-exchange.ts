@@ -3,6 +3,7 @@ import type { Admission, RemoteEndpoint } from '../../../mesh/routing/endpoint.t
 import type { Exchange, ExchangeHandler, ExchangeRequest, ResponseHead } from '../../../mesh/http/exchange.ts'
 import { exhaustedProblem } from '../../../mesh/http/problem-response.ts'
 import { callAborted, respondWithProblem } from '../errors.ts'
+import { SentBody } from '../../../mesh/http/sent-body.ts'
 import { isIdempotent, type RetryOutcome, undeliveredCodes, withRetryOutcome } from '../../../mesh/routing/retry.ts'
 import { LinkExchange } from './link-exchange.ts'
 import type { Chunk, Trailers } from '../../../mesh/http/wire.ts'
@@ -33,10 +34,13 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
   #waiting: AbortController | undefined
   /** What the caller has sent while the request waits. */
   readonly #early: ((exchange: Exchange) => void)[] = []
+  /** Of a streamed request that may have to be sent again. */
+  #sent: SentBody | undefined
   #state: 'first' | 'second' | 'answered' = 'first'
 
   constructor(parts: RetryingExchangeParts) {
     this.#parts = parts
+    if (parts.request.streamed) this.#sent = new SentBody()
     if (parts.endpoint.admission === undefined) this.#start()
     else this.#enter(parts.endpoint.admission)
   }
@@ -44,6 +48,7 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
   // Called by the caller
 
   write(chunk: Chunk): boolean {
+    this.#sent?.write(chunk)
     if (this.#exchange !== undefined) return this.#exchange.write(chunk)
     const copy = Buffer.from(chunk as string)
     this.#early.push((exchange) => exchange.write(copy) && this.onDrain())
@@ -51,6 +56,7 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
   }
 
   end(trailers?: string[]): void {
+    this.#sent?.end(trailers)
     if (this.#exchange !== undefined) this.#exchange.end(trailers)
     else this.#early.push((exchange) => exchange.end(trailers))
   }
@@ -85,6 +91,7 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
 
   onHead(head: ResponseHead): void {
     this.#state = 'answered'
+    this.#sent = undefined
     this.#parts.handler.onHead(head)
   }
 
@@ -108,6 +115,10 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
     if (next === undefined) return this.#failed(error)
     this.#state = 'second'
     this.#exchange = next
+    const sent = this.#sent
+    this.#sent = undefined
+    // Its caller may wait for the first instance to read.
+    if (sent?.sendTo(next) === true) process.nextTick(() => this.onDrain())
   }
 
   #enter(admission: Admission): void {
@@ -155,9 +166,9 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
   #mayRetry(error: Error): boolean {
     const { request, endpoint } = this.#parts
     const exchange = this.#exchange
-    if (this.#state !== 'first' || request.streamed || !(exchange instanceof LinkExchange)) return false
-    if (exchange.notStarted) return wasRefused(error) || (BusbarError.is(error) && undeliveredCodes.has(error.code))
-    return isIdempotent(request.method) && endpoint.link.state === 'closed'
+    if (this.#state !== 'first' || !(exchange instanceof LinkExchange)) return false
+    if (exchange.notStarted) return this.#sent?.isKept !== false && (wasRefused(error) || wasUndelivered(error))
+    return !request.streamed && isIdempotent(request.method) && endpoint.link.state === 'closed'
   }
 
   #withOutcome(error: BusbarError): BusbarError {
@@ -169,6 +180,7 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
   get #retryOutcome(): RetryOutcome {
     if (this.#state === 'second') return 'retried'
     if (this.#state === 'answered' || !(this.#exchange instanceof LinkExchange)) return 'none'
+    if (this.#exchange.notStarted) return 'none'
     return isIdempotent(this.#parts.request.method) ? 'no-instance' : 'unsafe'
   }
 
@@ -180,4 +192,8 @@ export class RetryingExchange implements Exchange, ExchangeHandler {
 
 function wasRefused({ code }: NodeJS.ErrnoException): boolean {
   return code === 'ECONNREFUSED'
+}
+
+function wasUndelivered(error: Error): boolean {
+  return BusbarError.is(error) && undeliveredCodes.has(error.code)
 }

@@ -42,11 +42,11 @@ async function knownRun(find: () => Promise<Run>): Promise<Run> {
   }
 }
 
-/** Its owner asks the server that keeps it. */
+/** Its owner asks the server that keeps it, or tries to write its file. */
 async function faultsOfQueue({ status, admin }: Run): Promise<string[]> {
   if (!status.services.some(({ service }) => service === queueService)) return []
   try {
-    await admin.json(listQueue, { limit: 0 }, { timeout: queueTimeout })
+    await admin.json(listQueue, { limit: 0, check: 'true' }, { timeout: queueTimeout })
     return []
   } catch (error) {
     return [BusbarError.from(error).message]

@@ -37,10 +37,11 @@ export const listQueue = defineJson({
   summary: 'The items of the queue by method, and the latest dead letters.',
   input: z.strictObject({
     limit: z.coerce.number().int().min(0).max(1_000).default(20).meta({ description: 'at most so many dead letters' }),
+    check: z.stringbool().default(false).meta({ description: 'fail if no items can be added' }),
   }),
   output: z.object({ queues: z.array(methodItems), dead: z.array(deadLetter) }),
-  async handle({ limit }, context) {
-    const list = (await ask({ kind: 'list', limit }, context)) as QueueList
+  async handle({ limit, check: isCheck }, context) {
+    const list = (await ask({ kind: 'list', limit, isCheck }, context)) as QueueList
     return { queues: [...list.queues], dead: [...list.dead] }
   },
 })
