@@ -31,6 +31,8 @@ export interface PeersOptions extends Hello {
   readonly onLinkLost?: (spec: PeerSpec, reason: ErrorRecord) => void
   /** This worker abandons a call to another one. */
   readonly onAbandoned?: (worker: number, head: CallHead, call: CallId) => void
+  /** Gets a line when values of calls of other apps are refused: a peer does not read them. */
+  readonly onUnread?: (line: string) => void
   /** A leaving worker has read all calls that this one will ever send it. */
   readonly onDrained?: (worker: number) => void
 }
@@ -163,7 +165,7 @@ export class Peers {
   }
 
   #link(spec: PeerSpec, transport: PacketTransport): Link {
-    const { answer, loadOf, onAbandoned } = this.#options
+    const { answer, loadOf, onAbandoned, onUnread } = this.#options
     const { worker, label, setup, link: number } = spec
     const link = createLink(transport, {
       peer: worker,
@@ -171,6 +173,7 @@ export class Peers {
       number,
       answer,
       loadOf,
+      onUnread,
       onAbandoned: (head, call) => onAbandoned?.(worker, head, call),
       resolveLost: (reason) => this.#resolveLost(worker, reason),
       // A port closes with its thread. A socket to a hung process may stay open for ever.

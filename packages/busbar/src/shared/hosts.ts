@@ -128,7 +128,7 @@ export interface HostReport {
   readonly lastReceivedAt: number | undefined
   /** What this app calls there. */
   readonly calls: readonly string[]
-  /** Of these, what the host offers. */
+  /** Of these, what the host offers, in a version that gets calls. */
   readonly services: readonly HostServiceReport[]
 }
 

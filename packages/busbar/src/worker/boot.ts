@@ -12,6 +12,7 @@ import { Router } from '../mesh/routing/router.ts'
 import type { LogRecord, PeerSpec, WorkerInit } from '../shared/control-messages.ts'
 import { localPortsOf } from '../shared/calls/local-ports.ts'
 import { callableNames } from '../shared/hosts.ts'
+import { RepeatedLines } from '../shared/output/repeated-lines.ts'
 import { defaultAccelerators } from '../shared/accelerators.ts'
 import { atWorkFault, isAtWork } from '../node/requests-at-work.ts'
 import { configuredTemplates } from '../shared/path-templates/known-templates.ts'
@@ -117,6 +118,9 @@ interface PeerParts {
 /** Creates this worker's end of the links to its peers. Their events go to the supervisor. */
 function createPeers(init: WorkerInit, { router, answer, limits, metering, outbox }: PeerParts): Peers {
   const { worker, secret, listenAt, kind } = init
+  const unread = new RepeatedLines((level, line) =>
+    outbox.log({ time: Date.now(), level, service: undefined, stream: 'busbar', line }),
+  )
   return new Peers({
     worker,
     secret,
@@ -127,6 +131,7 @@ function createPeers(init: WorkerInit, { router, answer, limits, metering, outbo
     loadOf: kind === 'process' ? (service: string) => metering.of(service).inFlight : undefined,
     onLinkLost: ({ worker: peer, link }: PeerSpec, reason: ErrorRecord) =>
       outbox.post({ type: 'unlinked', peer, link, reason }),
+    onUnread: (line) => unread.add('warn', line, 'unread'),
     onDrained: (peer: number) => outbox.post({ type: 'callsDrained', peer }),
     onAbandoned: (peer, { service, kind: callKind }, call) => {
       if (limits.mustReportAbandoned(service, callKind)) outbox.post({ type: 'callAbandoned', peer, service, call })

@@ -57,7 +57,7 @@ export class LinkedHosts implements WorkerHosts {
     const here = new Set(hosts.map((host) => host.name))
     const loadOf = (service: string): number => (here.has(service) ? metering.of(service).inFlight : 0)
     this.#remote = new RemoteHosts({ app: name, remotes, router, identity: () => this.#identity, socketPath, log })
-    this.#links = new ExportedLinks({ mesh, answer, loadOf, useOf: useOfApps(init) })
+    this.#links = new ExportedLinks({ mesh, answer, loadOf, useOf: useOfApps(init), log })
     this.#cluster = this.#openCluster(parts, log)
     parts.events.cluster = this.#cluster?.events
     this.#outbox = outbox

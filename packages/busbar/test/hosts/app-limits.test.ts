@@ -145,14 +145,20 @@ describe('what the calls of one app take at all workers', () => {
     assert.equal(own.total('calls'), 0)
   })
 
-  it('is bounded for answers that it does not read: a link ends', async () => {
+  it('is bounded for answers that it does not read: further ones fail their calls', async () => {
     await using host = await ShopHost.start('far')
     const [own, other] = useOf(host) as [OneAppUse, OneAppUse]
     other.add('unread', inKiB(maxAppUnread) - 2 * size)
     await using peer = await RawPeer.open(host.port)
     peer.socket.pause()
     for (let at = 1; at <= 10; at++) peer.call(at, large)
-    await pollUntil(() => host.links.size === 0)
+    await pollUntil(() => host.log.length > 0)
+    assert.match(host.log[0]!, /refused to send a value of shop\.write to app raw at .* 25\d MiB on all its links/)
+    peer.socket.resume()
+    await pollUntil(() => peer.refused.length > 0)
+    assert.match(JSON.stringify(peer.refused[0]), /RESOURCE_EXHAUSTED.*25\d MiB on all its links wait for app raw/)
+    await peer.read()
     await pollUntil(() => own.total('unread') === inKiB(maxAppUnread) - 2 * size)
+    assert.equal(host.links.size, 1)
   })
 })

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { safe } from '../../src/contract/client-entry.ts'
+import type { RemoteHostStats } from '../../src/observe/app-status.ts'
+import { RemoteReports } from '../../src/supervisor/cluster/remote-reports.ts'
 import { shareOf } from '../../src/mesh/routing/balance/version-shares.ts'
 import type { RemoteService } from '../../src/shared/hosts.ts'
 import { ShopCaller, ShopHost } from './support/typed-hosts.ts'
@@ -63,6 +65,22 @@ describe('versions of a service at other hosts', () => {
   it('get none without a weight, so a caller can be pinned', async () => {
     await using hosts = await Hosts.start(['1.0.0', '2.0.0'], { '1': 1 })
     assert.deepEqual([...(await hosts.answeredBy(30))], [['1.0.0', 30]])
+  })
+
+  it('are in the report of their host if they get no calls, which counts as no host of the service', async () => {
+    await using host = await ShopHost.start('far', { version: '3.0.0' })
+    const remotes = [{ name: 'shop', addresses: [host.address], versions: { '1': 1, '2': 1 } }]
+    using caller = await ShopCaller.open([host.address], { remotes })
+    const reports = new RemoteReports()
+    reports.report(
+      1,
+      caller.hosts.connections.map(({ report }) => report),
+    )
+    const [stats] = reports.stats(remotes, [])
+    assert.equal(stats!.reachable, false)
+    const [{ state, version, why }] = stats!.hosts as [RemoteHostStats]
+    assert.deepEqual([state, version], ['linked', '3.0.0'])
+    assert.match(why!, /has version 3\.0\.0, which the `versions` of 'shop' give no calls/)
   })
 
   it('leave their share to the others when their hosts are gone', async () => {

@@ -47,10 +47,13 @@ function memberRows({ host, machine, app, version, services, silentFor }: Cluste
   ])
 }
 
-function rowOf({ host, state, version, contract, links, load, inFlight, silentFor }: RemoteHostStats, out: Output) {
+function rowOf(
+  { host, state, why, version, contract, links, load, inFlight, silentFor }: RemoteHostStats,
+  out: Output,
+) {
   return [
     host,
-    paint(out, state === 'linked' ? 'green' : 'red', state),
+    paint(out, state === 'linked' && why === null ? 'green' : 'red', state),
     version ?? '–',
     contract ?? '–',
     `${links}`,

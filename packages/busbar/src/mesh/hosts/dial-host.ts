@@ -107,6 +107,8 @@ const tlsNames = { ca: 'identity.ca', cert: 'identity.cert' }
 
 function explain(error: NodeJS.ErrnoException): string {
   const { code, message } = error
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return `the certificate of the other end, or of its CA, is not accepted: ${message}`
   // The message says what is wrong with a certificate. If a connection is refused, only the code
   // does.
   const other = code === undefined || code.startsWith('ERR_') || message.includes('certificate') ? message : code

@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import type { ErrorRecord } from '../../contract/errors.ts'
 import type { OneAppUse } from '../../shared/calls/app-use.ts'
+import { RepeatedLines } from '../../shared/output/repeated-lines.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
 import { hostKeepAlive, maxHostCalls } from '../links/limits.ts'
 import type { CallHandler, Link } from '../links/link.ts'
@@ -28,6 +29,7 @@ export interface ExportedLinksParts {
   readonly loadOf: (service: string) => number
   /** Counts what the calls of an app take, at all workers that share the counts. */
   readonly useOf: (app: string) => OneAppUse
+  readonly log: (level: 'info' | 'warn', line: string) => void
   /** For tests. */
   readonly keepAliveTimeout?: number | undefined
 }
@@ -50,10 +52,12 @@ export class ExportedLinks {
   readonly #links = new Set<Link>()
   /** By the app that has dialled them. */
   readonly #apps = new Map<string, Set<Link>>()
+  readonly #lines: RepeatedLines
   #isStopping = false
 
   constructor(parts: ExportedLinksParts) {
     this.#parts = parts
+    this.#lines = new RepeatedLines((_, line) => parts.log('warn', line))
   }
 
   get size(): number {
@@ -83,6 +87,7 @@ export class ExportedLinks {
       maxCalls: maxHostCalls,
       use: useOf(app),
       isForeign: true,
+      onUnread: (line: string) => this.#lines.add('warn', line, app),
     }
     const link = createLink(transport, options)
     this.#links.add(link)
@@ -117,6 +122,7 @@ export class ExportedLinks {
   close(reason: ErrorRecord): void {
     this.#isStopping = true
     for (const link of this.#links) link.close(reason)
+    this.#lines.close()
   }
 
   get #isAnswering(): boolean {

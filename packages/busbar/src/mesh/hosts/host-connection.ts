@@ -16,6 +16,8 @@ export interface HostConnectionParts {
   readonly dial: (signal: AbortSignal) => Promise<HandshakeResult<HostHello>>
   /** What this app calls there. */
   readonly services: readonly string[]
+  /** Whether calls of the service go to a host of this version. */
+  readonly takesVersion: (service: string, version: string) => boolean
   /** Default: {@link hostKeepAlive}. */
   readonly keepAliveTimeout?: number | undefined
   /** Calls go over this link from now on, instead of a previous one. */
@@ -97,15 +99,23 @@ export class HostConnection {
 
   get report(): HostReport {
     const state = this.#state
-    const { services: calls } = this.#parts
+    const { services: calls, takesVersion } = this.#parts
     const common = { name: this.name, why: this.fault, calls }
     if (state.is !== 'open') return { ...common, ...this.#lastSeen, state: 'unlinked', services: [] }
     const { link, hello, heard } = state
+    const offered = hello.services.map(({ name }) => name).filter((name) => calls.includes(name))
+    const called = offered.filter((name) => takesVersion(name, hello.version))
+    const others = offered.filter((name) => !called.includes(name))
+    const why = common.why ?? (others.length > 0 ? this.#otherVersion(others, hello.version) : undefined)
     this.#lastSeen = { app: hello.app, version: hello.version, lastReceivedAt: heard.lastReceivedAt }
-    const services = hello.services.flatMap(({ name }) =>
-      calls.includes(name) ? [{ name, load: link.loadOf(name), inFlight: link.running(name) }] : [],
-    )
-    return { ...common, ...this.#lastSeen, state: this.isEjected ? 'ejected' : 'linked', services }
+    const services = called.map((name) => ({ name, load: link.loadOf(name), inFlight: link.running(name) }))
+    return { ...common, why, ...this.#lastSeen, state: this.isEjected ? 'ejected' : 'linked', services }
+  }
+
+  #otherVersion(services: readonly string[], version: string): string {
+    const names = services.map((name) => `'${name}'`).join(', ')
+    const own = version === '' ? 'no version' : `version ${version}`
+    return `${this.name} has ${own}, which the \`versions\` of ${names} give no calls`
   }
 
   /** Stops dialling. Links close when their calls have ended. */

@@ -1,6 +1,7 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
 import { addressText, type HostAddress, type Identity, type RemoteService } from '../../shared/hosts.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
+import { shareOf } from '../routing/balance/version-shares.ts'
 import type { Router } from '../routing/router.ts'
 import { IncompletePackets } from '../transports/incomplete-packets.ts'
 import type { HandshakeResult } from '../transports/socket.ts'
@@ -142,6 +143,10 @@ export class RemoteHosts {
     return new HostConnection({
       name,
       services,
+      takesVersion: (service, version) => {
+        const weights = versions(service)
+        return weights === undefined || shareOf(weights, version) !== undefined
+      },
       dial,
       keepAliveTimeout,
       opened: (link, hello) => host.opened(link, hello, name),

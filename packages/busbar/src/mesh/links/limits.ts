@@ -76,17 +76,29 @@ export const packetFrames = 8_192
  */
 export const maxFrames = 16_384
 
-/** Characters and bytes that may be queued for a slow peer. Above this new calls are refused. */
+/**
+ * Characters and bytes that may be queued for a slow peer. Above this its calls wait, un-begun, and
+ * calls to it are refused.
+ */
 export const maxQueued = 16 * 1024 * 1024
 
 /**
  * Characters and bytes that may be queued in all, calls in flight included: a piece of a body for
- * each of `maxHostCalls`. Above this the link ends.
+ * each of `maxHostCalls`. Above this a value fails its call.
  */
 export const maxUnread = 128 * 1024 * 1024
 
 /** The same for all links of one other app to all worker threads of a process. */
 export const maxAppUnread = 256 * 1024 * 1024
+
+/**
+ * Characters and bytes above which the link ends: as many as with one more value of `maxValue`, and
+ * `maxQueued` of errors.
+ */
+export const hopelessUnread = 208 * 1024 * 1024
+
+/** The same for all links of one other app: the link ends on which more is queued. */
+export const hopelessAppUnread = 336 * 1024 * 1024
 
 /**
  * Milliseconds after which a silent peer, which does not even answer a ping, counts as gone. It is

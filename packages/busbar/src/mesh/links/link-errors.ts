@@ -33,12 +33,32 @@ export function serviceStopping(service: string): ErrorRecord {
   return { code: 'SERVICE_UNAVAILABLE', message: `service '${service}' is stopping and accepts no new calls`, service }
 }
 
-export function linkFull(peer: string, inFlight: number, service?: string): ErrorRecord {
+export function tooManyCalls(peer: string, inFlight: number, service?: string): ErrorRecord {
+  return linkFull(`the link to ${peer} has ${inFlight} calls in flight and accepts no more`, service)
+}
+
+/** For a call to a peer that is slow to read. */
+export function tooMuchQueued(peer: string, bytes: number, service: string): ErrorRecord {
+  const size = Math.round(bytes / 1024 ** 2)
+  return linkFull(`${size} MiB wait on the link to ${peer}, which reads slowly, and it accepts no more calls`, service)
+}
+
+function linkFull(message: string, service: string | undefined): ErrorRecord {
+  const record: ErrorRecord = { code: 'RESOURCE_EXHAUSTED', message, data: { retryAfter: 1 } }
+  return service === undefined ? record : { ...record, service }
+}
+
+/** For a value of a call that is too much for its slow peer. `size`: of what waits. */
+export function unreadByPeer(
+  { name, head: { service } }: Omit<CallOfValue, 'id'>,
+  peer: string,
+  size: string,
+): ErrorRecord {
   return {
     code: 'RESOURCE_EXHAUSTED',
-    message: `the link to ${peer} has ${inFlight} calls in flight and accepts no more`,
-    data: { retryAfter: 1 },
-    ...(service !== undefined && { service }),
+    message: `a value of ${name} is not sent: ${size} wait for ${peer}, which has not read them`,
+    hint: 'Make fewer calls with large values at once, or stream what is large.',
+    service,
   }
 }
 

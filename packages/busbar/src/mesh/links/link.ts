@@ -75,6 +75,11 @@ export interface Channel {
    * many more.
    */
   consumed(count: number): void
+  /**
+   * Fails the call if so much waits for the peer that no value may be sent, and says whether. All
+   * that send a value ask it. Ask it before an expensive step that prepares one. Default: never.
+   */
+  failIfUnread?(): boolean
 }
 
 /** What the peer sends. Nothing follows `onError`, `onCancel`, or the end of both directions. */
@@ -172,6 +177,8 @@ export interface LinkOptions {
   readonly maxCalls?: number
   /** Counts what the peer takes on all of its links, and limits it. Default: nothing does. */
   readonly use?: OneAppUse
+  /** Gets a line when a value is refused, or the link ends, since the peer does not read. */
+  readonly onUnread?: ((line: string) => void) | undefined
   /**
    * Calls in flight at this side's instance of a service. Set if the peer cannot read it in shared
    * memory.

@@ -7,6 +7,7 @@ import { type CallHead, type Channel, type ChannelHandler, window } from './link
 import { ProtocolError } from './packet-transport.ts'
 import type { CallInputs, PeerUse } from './peer-use.ts'
 import type { SendQueue } from './send-queue.ts'
+import type { UnreadLimits } from './unread-limits.ts'
 
 /** The directions that are still open, as this side sees it. */
 type State = 'both' | 'sending' | 'receiving' | 'over'
@@ -18,6 +19,7 @@ export interface ChannelLink {
   readonly isForeign: boolean
   readonly use: PeerUse | undefined
   readonly sendQueue: SendQueue
+  readonly unreadLimits: UnreadLimits
   /** The call is over, and its number is no longer in use. */
   onOver(channel: LiveChannel): void
   /** This side gives its call up before it is over. */
@@ -74,6 +76,13 @@ export class LiveChannel implements Channel {
 
   get isOver(): boolean {
     return this.#state === 'over'
+  }
+
+  failIfUnread(): boolean {
+    const { sendQueue, unreadLimits } = this.#link
+    const refusal = this.#maySend ? unreadLimits.refusal(this, sendQueue.unread) : undefined
+    if (refusal !== undefined) this.abort(refusal)
+    return refusal !== undefined
   }
 
   reply(value: unknown, last: boolean): void {
@@ -216,8 +225,9 @@ export class LiveChannel implements Channel {
     return (this.#state === 'both' || this.#state === 'receiving') && !this.#hasFailed
   }
 
-  /** Undefined if the value cannot be encoded. The call has then failed at both ends. */
+  /** Undefined if the value cannot be sent. The call has then failed at both ends. */
   #encode(value: unknown, how: (value: unknown) => EncodedValue): EncodedValue | undefined {
+    if (value !== undefined && this.failIfUnread()) return undefined
     try {
       const encoded = how(value)
       if (this.#link.isForeign) checkForOtherApp(encoded)

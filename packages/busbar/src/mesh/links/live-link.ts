@@ -1,17 +1,19 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
+import { CallLimits } from './call-limits.ts'
 import { CallTable } from './call-table.ts'
 import type { Frame } from './frame-decoder.ts'
 import { closeFrame, drainFrame, errorFrame, moveFrame, pingFrame, pongFrame } from './frame-encoder.ts'
 import { FrameReader, type FrameReceiver } from './frame-reader.ts'
 import { KeepAlive } from './keep-alive.ts'
-import { maxCalls, maxUnread } from './limits.ts'
-import { callFailure, encodedOrFailure, encodeErrorRecord, linkFull, linkLost, serviceStopping } from './link-errors.ts'
+import { callFailure, encodedOrFailure, encodeErrorRecord, linkLost, serviceStopping } from './link-errors.ts'
 import type { CallHead, Channel, ChannelHandler, Link, LinkOptions } from './link.ts'
 import { type ChannelLink, LiveChannel, refused } from './live-channel.ts'
 import { LoadReports } from './load-reports.ts'
 import { type Packet, type PacketTransport, type PacketTransportListener, ProtocolError } from './packet-transport.ts'
 import { PeerUse } from './peer-use.ts'
 import { SendQueue } from './send-queue.ts'
+import { UnreadLimits } from './unread-limits.ts'
+import { WaitingCalls } from './waiting-calls.ts'
 
 export function createLink(transport: PacketTransport, options: LinkOptions): Link {
   return new LiveLink(transport, options)
@@ -26,9 +28,10 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   readonly closed: Promise<ErrorRecord>
   readonly failure: Promise<ErrorRecord>
   readonly sendQueue: SendQueue
+  readonly unreadLimits: UnreadLimits
   onState: (() => void) | undefined = undefined
   readonly #transport: PacketTransport
-  readonly #maxCalls: number
+  readonly #limits: CallLimits
   readonly #settleClosed: (reason: ErrorRecord) => void
   readonly #keepAlive: KeepAlive
   readonly #loads: LoadReports
@@ -39,6 +42,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   /** The peer's calls, by the negatives of its numbers. */
   readonly #peers = new CallTable<LiveChannel>()
   readonly #blocked = new Set<LiveChannel>()
+  readonly #waiting: WaitingCalls
   readonly #frames: FrameReader
   /** Whether the peer accepts calls, as far as this side knows. */
   #state: Link['state'] = 'open'
@@ -46,27 +50,28 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   /** The last call numbers of this side and of the peer. */
   #lastOwn = 0
   #lastOfPeer = 0
-  /** Calls of the peer that were refused since it had as many as it may. */
-  #beyond = 0
 
   constructor(transport: PacketTransport, options: LinkOptions) {
     this.peer = options.peer
     this.#label = options.label ?? `worker ${options.peer}`
     this.number = options.number
     this.#transport = transport
-    this.#maxCalls = options.maxCalls ?? maxCalls
     this.#options = options
     this.isForeign = options.isForeign === true
     this.use = options.use && new PeerUse(options.use, this.#label)
     this.#frames = new FrameReader(this, this.isForeign)
     this.#loads = new LoadReports(options.loadOf)
+    const { isForeign, use } = this
+    this.unreadLimits = new UnreadLimits({ label: this.#label, isForeign, use, report: options.onUnread })
+    this.#waiting = new WaitingCalls({ answer: options.answer, isFull: () => this.sendQueue.isFull })
     this.sendQueue = new SendQueue(transport, {
       trailing: options.loadOf && (() => this.#loads.take()),
-      // Workers of one app read all that they are sent.
-      mayWait: this.isForeign ? (unread) => unread <= maxUnread && this.use?.mayWait !== false : undefined,
-      waits: (by, size) => this.use?.waits(by, size),
-      overflowed: () => this.#overflowed(),
+      isHopeless: isForeign ? (unread) => this.unreadLimits.isHopeless(unread) : undefined,
+      waits: (by, size) => use?.waits(by, size),
+      overflowed: (unread) => this.#overflowed(unread),
     })
+    const { sendQueue } = this
+    this.#limits = new CallLimits({ label: this.#label, isForeign, use, most: options.maxCalls, sendQueue })
     const { promise, resolve } = Promise.withResolvers<ErrorRecord>()
     this.closed = promise
     this.failure = promise.then((reason) => this.#resolvedReason ?? reason)
@@ -173,6 +178,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     const blocked = [...this.#blocked]
     this.#blocked.clear()
     for (const channel of blocked) channel.unblock()
+    this.#waiting.begin()
   }
 
   onClose(reason = 'has closed the link'): void {
@@ -188,15 +194,17 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   onCall(id: number, head: CallHead, value: unknown, ended: boolean): void {
     if (id !== this.#lastOfPeer + 1) throw new ProtocolError(`opened call ${id} after call ${this.#lastOfPeer}`)
     this.#lastOfPeer = id
-    const refusal = this.#acceptsCalls ? this.#peerLimit() : serviceStopping(head.service)
+    const refusal = this.#acceptsCalls ? this.#limits.refusalOfPeer(this.answering) : serviceStopping(head.service)
     if (refusal !== undefined) {
       const encoded = encodeErrorRecord(refusal)
       return this.sendQueue.push(errorFrame(-id, true, encoded, this.sendQueue.nextPart), encoded)
     }
     const channel = new LiveChannel(this, -id, head, ended ? 'sending' : 'both', this.use?.open())
     this.#peers.add(channel)
+    // Also of one that waits: it is never sent twice.
     this.#options.begun?.begin(id)
-    channel.handler = this.#options.answer(head, value, ended, channel)
+    if (this.#waiting.isNeeded) channel.handler = this.#waiting.add(head, value, ended, channel)
+    else channel.handler = this.#options.answer(head, value, ended, channel)
   }
 
   reads(size: number): void {
@@ -248,8 +256,8 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   }
 
   /** Without a `close` frame, which the peer would not read either. */
-  #overflowed(): void {
-    if (this.#state !== 'closed') this.#end(linkLost(this.#label, 'does not read what it is sent'))
+  #overflowed(unread: number): void {
+    if (this.#state !== 'closed') this.#end(this.unreadLimits.lost(unread))
   }
 
   /** `last`: the last call that the peer has read, as far as is known. It never saw later ones. */
@@ -280,17 +288,6 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   #refusal({ head: { service } }: LiveChannel): ErrorRecord | undefined {
     if (this.#state === 'closed') return linkLost(this.#label, 'is no longer linked', service)
     if (this.#state === 'draining') return serviceStopping(service)
-    if (this.sendQueue.isFull || this.inFlight >= this.#maxCalls) return linkFull(this.#label, this.inFlight, service)
-    return undefined
-  }
-
-  #peerLimit(): ErrorRecord | undefined {
-    const hasTooMany = this.answering >= this.#maxCalls
-    if (this.isForeign && this.sendQueue.isStuck) throw new ProtocolError('makes calls and does not read the answers')
-    // A caller knows this limit. One that it does not keep to costs more to refuse than to cut off.
-    if (this.isForeign && hasTooMany && ++this.#beyond > this.#maxCalls)
-      throw new ProtocolError('makes calls beyond its limit')
-    if (!hasTooMany) this.#beyond = 0
-    return hasTooMany || this.sendQueue.isFull ? linkFull(this.#label, this.answering) : this.use?.refusal
+    return this.#limits.refusal(this.inFlight, service)
   }
 }

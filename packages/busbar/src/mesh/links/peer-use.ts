@@ -1,6 +1,6 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
 import type { OneAppUse } from '../../shared/calls/app-use.ts'
-import { maxAppCalls, maxAppInputs, maxAppUnread } from './limits.ts'
+import { hopelessAppUnread, maxAppCalls, maxAppInputs, maxAppUnread } from './limits.ts'
 
 /** Counts what the calls of a peer take on all of its links, and refuses what is too much. */
 export class PeerUse {
@@ -31,9 +31,15 @@ export class PeerUse {
     return this.#isBeyond(most) ? this.#full(`calls in flight with ${inMiB(most)} of input`) : undefined
   }
 
-  /** Whether more may wait for the peer. */
-  get mayWait(): boolean {
-    return this.#use.total('unread') * 1024 <= maxAppUnread
+  /** What waits for the peer on all its links, for messages, if no further value may. */
+  get tooMuchUnread(): string | undefined {
+    const unread = this.#use.total('unread') * 1024
+    return unread > maxAppUnread ? `${inMiB(unread)} on all its links` : undefined
+  }
+
+  /** Whether even the errors of refused values are too many. */
+  get isHopeless(): boolean {
+    return this.#use.total('unread') * 1024 > hopelessAppUnread
   }
 
   /** A packet waits for the peer, or, with -1, no longer. */
@@ -127,5 +133,5 @@ function inKiB(bytes: number): number {
 }
 
 function inMiB(bytes: number): string {
-  return `${bytes / 1024 ** 2} MiB`
+  return `${Math.round(bytes / 1024 ** 2)} MiB`
 }

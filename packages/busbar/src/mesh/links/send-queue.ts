@@ -10,10 +10,10 @@ import type { Packet, PacketTransport } from './packet-transport.ts'
 export interface SendQueueParts {
   /** Returns frames to add to each packet. */
   readonly trailing?: (() => readonly string[]) | undefined
-  /** Whether so much may wait for the peer: characters and bytes. Default: always. */
-  readonly mayWait?: ((unread: number) => boolean) | undefined
-  /** More waits for the peer than that. */
-  readonly overflowed?: () => void
+  /** Whether nothing more may wait for the peer: characters and bytes. Default: never. */
+  readonly isHopeless?: ((unread: number) => boolean) | undefined
+  /** More waited for the peer than that: so much. */
+  readonly overflowed?: (unread: number) => void
   /** A packet of this size waits for the peer, or, with -1, no longer. */
   readonly waits?: ((by: 1 | -1, size: number) => void) | undefined
 }
@@ -70,11 +70,6 @@ export class SendQueue {
   /** More is queued than {@link maxQueued} allows. */
   get isFull(): boolean {
     return this.unread > maxQueued
-  }
-
-  /** Even refusals are too many: the peer sends calls and reads nothing. */
-  get isStuck(): boolean {
-    return this.unread > 2 * maxQueued
   }
 
   /** The index in the packet that the next frame's first byte part gets. */
@@ -150,7 +145,7 @@ export class SendQueue {
 
   #added(): void {
     this.#frames++
-    if (this.unread > packetSize && this.#parts.mayWait?.(this.unread) === false) this.#overflow()
+    if (this.unread > packetSize && this.#parts.isHopeless?.(this.unread) === true) this.#overflow()
     else if (this.#size > packetSize || this.#frames >= packetFrames || (this.#spreadTurns > 0 && this.#isLate()))
       this.#seal()
     else if (!this.#isScheduled) this.#schedule()
@@ -158,11 +153,12 @@ export class SendQueue {
 
   /** The link ends in the next tick, and until then nothing is kept. */
   #overflow(): void {
+    const { unread } = this
     this.#text.take()
     this.#bytes = []
     this.drop()
     this.#size = this.#frames = 0
-    if (!this.#isOverfull) process.nextTick(() => this.#parts.overflowed?.())
+    if (!this.#isOverfull) process.nextTick(() => this.#parts.overflowed?.(unread))
     this.#isOverfull = true
   }
 

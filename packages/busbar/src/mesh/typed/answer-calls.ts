@@ -113,6 +113,7 @@ class AnsweredCall implements ChannelHandler, CallSink {
   }
 
   answered(value: unknown): void {
+    if (this.#channel.failIfUnread?.() === true) return
     const encoded = encodeAnswer(value, this.#hosted, shaperOf(this.#hosted))
     if (encoded instanceof BusbarError) this.failed(encoded)
     else this.#channel.reply(encoded, true)
@@ -173,6 +174,7 @@ class AnsweredStream implements ChannelHandler {
   async #pump(): Promise<void> {
     try {
       for (let step = await this.#stream.next(); step.done !== true; step = await this.#stream.next()) {
+        if (this.#channel.failIfUnread?.() === true) break
         const encoded = encodeAnswer(step.value, this.#hosted)
         if (encoded instanceof BusbarError) throw encoded
         if (!this.#channel.data(encoded)) await this.#drained()

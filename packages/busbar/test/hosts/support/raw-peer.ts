@@ -1,6 +1,7 @@
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { protocolVersion } from '../../../src/mesh/links/frame-encoder.ts'
+import { maxPacket } from '../../../src/mesh/links/limits.ts'
 import { encodePacket, PacketReader } from '../../../src/mesh/transports/packet-codec.ts'
 import type { Identity } from '../../../src/shared/hosts.ts'
 
@@ -11,7 +12,7 @@ export class RawPeer implements AsyncDisposable {
   isClosed = false
   readonly #frames: unknown[][] = []
   readonly #reader = new PacketReader(
-    1024 ** 2,
+    maxPacket,
     ({ text }) => void this.#frames.push(...(JSON.parse(text) as unknown[][])),
   )
 

@@ -62,6 +62,7 @@ export class Shop {
       answer,
       loadOf: () => typed.inFlight,
       useOf: (app) => this.use.of(app, 0, ''),
+      log: (_, line) => this.log.push(line),
       keepAliveTimeout,
     })
   }

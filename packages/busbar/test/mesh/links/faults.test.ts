@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
-import { maxInTransit, maxQueued, maxUnread } from '../../../src/mesh/links/limits.ts'
+import { hopelessUnread, maxInTransit, maxQueued, maxUnread } from '../../../src/mesh/links/limits.ts'
 import type { CallHandler } from '../../../src/mesh/links/link.ts'
 import { createLink } from '../../../src/mesh/links/live-link.ts'
 import { threadTransport } from '../../../src/mesh/transports/thread.ts'
@@ -154,9 +154,11 @@ describe('a peer that stops reading', () => {
     port2.close()
   })
 
-  it('loses its link when the values of its calls are more than a bounded amount, if it is another app', async () => {
+  it('fails the calls whose values would be more than a bounded amount, if it is another app, and keeps its link', async () => {
     const callee = new Callee()
-    await using wire = await BadWire.between({ answer: refuse }, { answer: callee.answer, isForeign: true })
+    const lines: string[] = []
+    const far = { answer: callee.answer, isForeign: true, onUnread: (line: string) => lines.push(line) }
+    await using wire = await BadWire.between({ answer: refuse }, far)
     const pending = Array.from({ length: 40 }, () => new CallRecorder())
     for (const recorder of pending) wire.near.open({ ...head, kind: 'stream' }, 1, true, recorder)
     await callee.call(pending.length - 1)
@@ -164,9 +166,35 @@ describe('a peer that stops reading', () => {
     // Each waits after its first value, as a service does.
     const text = 'x'.repeat((maxUnread / pending.length) * 1.5)
     for (const { channel } of callee.calls) channel.data(text)
-    assert.match((await wire.far.closed).message, /worker 1 does not read what it is sent/)
+    await callee.calls.at(-1)!.recorder.over
+    const failed = callee.calls.filter(({ recorder }) => recorder.events.length > 0)
+    assert.ok(failed.length >= 10 && failed.length <= 20, `${failed.length} of ${pending.length} calls have failed`)
+    assert.equal(lines.length, failed.length)
+    assert.match(lines[0]!, /refused to send a value of shop\.list to worker 1, which has not read 1[23]\d MiB/)
     wire.go()
-    for (const recorder of pending) assert.equal((await recorder.over)?.code, 'LINK_LOST')
+    const error = await pending.at(-1)!.over
+    assert.equal(error?.code, 'RESOURCE_EXHAUSTED')
+    assert.match(error.message, /a value of shop\.list is not sent: 1[23]\d MiB wait for worker 1/)
+    assert.match(error.hint!, /fewer calls/)
+    await pending[0]!.until(1)
+    assert.deepEqual([wire.near.state, wire.far.state], ['open', 'open'])
+  })
+
+  it('loses its link when even the errors of its calls pile up', async () => {
+    const callee = new Callee()
+    const lines: string[] = []
+    const far = { answer: callee.answer, isForeign: true, onUnread: (line: string) => lines.push(line) }
+    await using wire = await BadWire.between({ answer: refuse }, far)
+    const pending = Array.from({ length: 40 }, () => new CallRecorder())
+    for (const recorder of pending) wire.near.open(head, 1, true, recorder)
+    await callee.call(pending.length - 1)
+    wire.stop()
+    const message = 'x'.repeat((hopelessUnread / pending.length) * 1.5)
+    for (const { channel } of callee.calls) channel.fail({ code: 'INTERNAL', message })
+    assert.match((await wire.far.closed).message, /worker 1 does not read what it is sent: 2\d\d MiB wait for it/)
+    assert.match(lines[0]!, /closed the link to worker 1, which does not read/)
+    wire.go()
+    for (const recorder of pending) assert.ok((await recorder.over) !== undefined)
   })
 
   it('stops the writer of a stream until it reads again', async () => {

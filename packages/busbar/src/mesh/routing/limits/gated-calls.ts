@@ -77,6 +77,11 @@ class GatedCall implements ChannelHandler, Channel {
 
   // From the service
 
+  /** The channel's fault arrives as a cancel, by which the call leaves. */
+  failIfUnread(): boolean {
+    return this.#options.channel.failIfUnread?.() === true
+  }
+
   reply(value: unknown, last: boolean): void {
     this.#options.channel.reply(value, last)
     if (last) this.#leave()

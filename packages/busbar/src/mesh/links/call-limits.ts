@@ -1,0 +1,49 @@
+import type { ErrorRecord } from '../../contract/errors.ts'
+import { maxCalls } from './limits.ts'
+import { tooManyCalls, tooMuchQueued } from './link-errors.ts'
+import { ProtocolError } from './packet-transport.ts'
+import type { PeerUse } from './peer-use.ts'
+import type { SendQueue } from './send-queue.ts'
+
+export interface CallLimitsParts {
+  /** The peer, for messages. */
+  readonly label: string
+  readonly isForeign: boolean
+  readonly use: PeerUse | undefined
+  /** Of each side. Default: `maxCalls`. */
+  readonly most: number | undefined
+  readonly sendQueue: SendQueue
+}
+
+/** How many calls each side of a link may have in flight. */
+export class CallLimits {
+  readonly #parts: CallLimitsParts
+  readonly #most: number
+  /** Calls of the peer that were refused since it had as many as it may. */
+  #beyond = 0
+
+  constructor(parts: CallLimitsParts) {
+    this.#parts = parts
+    this.#most = parts.most ?? maxCalls
+  }
+
+  /** Why this side, which has so many, may make no further call. */
+  refusal(inFlight: number, service: string): ErrorRecord | undefined {
+    const { label, sendQueue } = this.#parts
+    if (inFlight >= this.#most) return tooManyCalls(label, inFlight, service)
+    return sendQueue.isFull ? tooMuchQueued(label, sendQueue.unread, service) : undefined
+  }
+
+  /** Why the call that has arrived is refused. */
+  refusalOfPeer(answering: number): ErrorRecord | undefined {
+    const { label, isForeign, use, sendQueue } = this.#parts
+    const hasTooMany = answering >= this.#most
+    const refusal = hasTooMany ? tooManyCalls(label, answering) : use?.refusal
+    if (refusal === undefined) this.#beyond = 0
+    // A caller knows its limits. One that does not keep to them, or does not read the refusals,
+    // costs more to refuse than to cut off.
+    else if (isForeign && (hasTooMany || sendQueue.isFull) && ++this.#beyond > this.#most)
+      throw new ProtocolError('makes calls beyond its limit')
+    return refusal
+  }
+}
