@@ -108,8 +108,10 @@ export class EntranceWorker {
       try {
         this.#dispatch(batch, record)
       } catch (error) {
-        // The program's own fault. The rest of the batch is other clients' requests.
+        // The program's own fault. The rest of the batch is other clients' requests, and has not
+        // begun if the worker ends by it.
         process.nextTick(rethrow, error)
+        break
       }
     }
     if (this.#next < this.#end) this.#channel.again()

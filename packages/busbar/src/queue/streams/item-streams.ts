@@ -27,6 +27,12 @@ const leastBehind = 64 * 1024
 /** Milliseconds. A server that has just lost its leader does not answer a request later either. */
 const readTimeout = 2_000
 
+/**
+ * Milliseconds of a dial, and of each request, by a connection of its own. A link that large
+ * messages fill may hold several seconds of them.
+ */
+const asideTimeout = 20_000
+
 /** Milliseconds until the server has kept a message that it has. */
 const storeTimeout = 5_000
 
@@ -51,7 +57,7 @@ export interface ItemStreamsParts {
   /** Bytes that the connection has received. */
   readonly bytesRead: () => number
   /** Opens another connection. */
-  readonly dial: () => Promise<NatsConnection>
+  readonly dial: (timeout: number) => Promise<NatsConnection>
 }
 
 /** The streams, by one connection. */
@@ -172,9 +178,10 @@ export class ItemStreams {
 
   /** By a connection of its own: answers on the first one come behind large messages. */
   async aside<T>(work: (manager: JetStreamManager) => Promise<T>): Promise<T> {
-    const connection = await this.#parts.dial()
+    const connection = await this.#parts.dial(asideTimeout)
     try {
-      return await work(await this.modules.jetstream.jetstreamManager(connection, { checkAPI: false }))
+      const settings = { checkAPI: false, timeout: asideTimeout }
+      return await work(await this.modules.jetstream.jetstreamManager(connection, settings))
     } finally {
       await connection.close()
     }

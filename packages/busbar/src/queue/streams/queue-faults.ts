@@ -35,7 +35,8 @@ function kindOf(error: unknown, isCut: boolean): QueueFault['is'] {
   const { name, message, cause } = error as Error
   const names = [name, (cause as Error | undefined)?.name]
   if (names.includes('PermissionViolationError') || /permissions violation/i.test(message)) return 'forbidden'
-  if (names.some((one) => closed.has(one))) return 'unreachable'
+  // The client's words for a request that was in flight when its connection was lost.
+  if (names.some((one) => closed.has(one)) || /connection closed/i.test(message)) return 'unreachable'
   if (name === 'TimeoutError') return isCut ? 'unreachable' : 'unled'
   if (name === 'JetStreamNotEnabled') return 'disabled'
   const found = Object.entries(apiKinds).find(([, codes]) => codes.some((code) => isApiError(error, code)))

@@ -108,7 +108,10 @@ export class StreamQueue implements ItemQueue {
     for (let failures = 0; !connection.isClosed() && !this.#isClosed; failures++) {
       try {
         const modules = loadJetStream(place.cluster)
-        const [bytesRead, dial] = [() => this.#connection.bytesRead, () => this.#connection.dial()]
+        const [bytesRead, dial] = [
+          () => this.#connection.bytesRead,
+          (timeout: number) => this.#connection.dial(timeout),
+        ]
         const to = { cluster, replicas, pace: this.#pace, bytesRead, dial }
         const streams = new ItemStreams({ connection, modules, ...to })
         await streams.open(settings, Math.min(longestSetUp, shortestSetUp * 2 ** failures))

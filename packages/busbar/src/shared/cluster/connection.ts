@@ -96,9 +96,9 @@ export class ClusterConnection {
     await this.#connection?.flush().catch(() => {})
   }
 
-  /** Another connection, which nothing watches. */
-  async dial(): Promise<NatsConnection> {
-    return (await this.#dial()).connection
+  /** Another connection, which nothing watches. `timeout`: milliseconds for each server. */
+  async dial(timeout: number): Promise<NatsConnection> {
+    return (await this.#dial(timeout)).connection
   }
 
   /** Sends what is buffered, and resolves when nothing is open any more. */
@@ -158,20 +158,20 @@ export class ClusterConnection {
   }
 
   /** The first server that accepts, in random order. Rejects with what each of them says. */
-  async #dial(): Promise<Dialled<NatsConnection>> {
+  async #dial(timeout = connectTimeout): Promise<Dialled<NatsConnection>> {
     const { config } = this.#parts
     const client = clientOf(config)
     const faults = new Map<string, unknown>()
     for (const server of shuffled(config.servers)) {
       if (this.#isClosed) break
       try {
-        const options = optionsOf(this.#parts, server, client)
+        const options = { ...optionsOf(this.#parts, server, client), timeout }
         return await usable(await dialWithSocket(() => client.connect(options)))
       } catch (error) {
         faults.set(server, error)
       }
     }
-    throw new DialError(faults, config.servers)
+    throw new DialError(faults, config.servers, timeout)
   }
 
   /** Logs a reason once, and the next one if it is another: a password may change meanwhile. */
@@ -211,7 +211,6 @@ function optionsOf({ config, name }: ClusterConnectionParts, server: string, cli
   return {
     servers: [server],
     name,
-    timeout: connectTimeout,
     pingInterval: clientPingInterval,
     reconnect: false,
     noEcho: true,

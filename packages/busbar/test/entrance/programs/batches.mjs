@@ -1,4 +1,5 @@
 // How many requests were begun before the ticks and promises of the first of them ran.
+import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 
 let open = 0
@@ -10,6 +11,8 @@ createServer(({ url }, response) => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
     return response.end('unblocked')
   }
+  if (process.env.BEGUN) appendFileSync(process.env.BEGUN, `${url}\n`)
+  if (url === '/throw') throw new Error('deliberate')
   most = Math.max(most, ++open)
   void Promise.resolve().then(() =>
     process.nextTick(() => {
