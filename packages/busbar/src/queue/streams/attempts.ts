@@ -253,7 +253,10 @@ type Failed = Extract<Outcome, { is: 'failed' }>
 /** The message was delivered before, and no outcome came. */
 const died: Failed = {
   is: 'failed',
-  why: { code: 'WORKER_DIED', message: 'the host, or its connection to NATS, ended during the attempt' },
+  why: {
+    code: 'WORKER_DIED',
+    message: 'the host, or its connection to NATS, ended during the attempt, or the item came to it too late',
+  },
   final: true,
 }
 
