@@ -9,11 +9,9 @@ import { readAuthorities, readPair, readPem } from './gateway/tls.ts'
  * what it should be.
  */
 export async function readIdentity(files: IdentityFiles): Promise<Identity> {
-  const [{ cert, key }, ca, revocations] = await Promise.all([
-    readPair(files, 'identity'),
-    readAuthorities(files.ca, 'identity.ca'),
-    files.crl === undefined ? undefined : readRevocations(files.crl),
-  ])
+  const { cert, key } = await readPair(files, 'identity')
+  const ca = await readAuthorities(files.ca, 'identity.ca')
+  const revocations = files.crl === undefined ? undefined : await readRevocations(files.crl)
   return { cert, key, ca, ...(revocations !== undefined && { revocations }) }
 }
 

@@ -37,7 +37,9 @@ export async function readTlsFiles(files: TlsFiles): Promise<TlsContents> {
 
 /** `where`: the config key of both. Throws as {@link readTlsFiles} does. */
 export async function readPair(files: CertificateFiles, where: string): Promise<CertificatePair> {
-  const [cert, key] = await Promise.all([readPem(files.cert, `${where}.cert`), readPem(files.key, `${where}.key`)])
+  // One after the other: if several cannot be read, the error is always of the same one.
+  const cert = await readPem(files.cert, `${where}.cert`)
+  const key = await readPem(files.key, `${where}.key`)
   const certificate = parseCertificate(cert, `${where}.cert`, files.cert)
   if (!certificate.checkPrivateKey(parseKey(key, `${where}.key`, files.key)))
     throw new BusbarError('TLS_FILE_INVALID', {
