@@ -90,7 +90,11 @@ export class TextExchange implements Exchange {
     )
     client.on('drain', () => this.#handler.onDrain?.())
     client.on('response', (response) => this.#answer(response))
-    client.on('upgrade', () => this.abort(noFinalStatus(this.#service, request)))
+    client.on('upgrade', (_response, socket) => {
+      // From here on, the socket is no longer the request's: Node 26 leaves it open.
+      socket.destroy()
+      this.abort(noFinalStatus(this.#service, request))
+    })
     // A complete response stays valid, whatever the program has sent behind it. Node's client has
     // it still, and ends it when its body has been read.
     client.on('error', (error) => this.#response?.complete === true || this.#fail(error))
