@@ -1,7 +1,6 @@
 //! What a connection and its streams share, and its measure of a flood.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -13,16 +12,12 @@ use crate::worker::Worker;
 /// count as well: a proxy's connection may have one of a client now and then.
 pub const MAX_RESETS: u32 = 100;
 const RESETS_PER_SECOND: u64 = 33;
-/// More than the streams that a connection may have at a time.
-const MAX_COUNTED: usize = 256;
 
 /// What the streams of a connection share with it.
 #[derive(Default)]
 pub struct Shared {
     /// Streams of which there are tasks.
     open: RefCell<Vec<u32>>,
-    /// Streams whose task has counted a reset, which h2 may not have sent yet.
-    counted: RefCell<VecDeque<u32>>,
     resets: Cell<u32>,
     /// When time last allowed some, in milliseconds.
     since: Cell<u64>,
@@ -53,22 +48,9 @@ impl Shared {
         self.resets.set(counted + 1);
     }
 
-    /// The same, of a stream with a task.
-    pub fn was_reset_in_task(&self, stream: u32, now: u64) {
-        self.was_reset(now);
-        let mut counted = self.counted.borrow_mut();
-        if counted.len() == MAX_COUNTED {
-            counted.pop_front();
-        }
-        counted.push_back(stream);
-    }
-
     /// h2 has reset a stream because of an error in it. The task of an accepted one counts it.
     pub fn was_refused(&self, stream: u32, now: u64) {
-        let mut counted = self.counted.borrow_mut();
-        if let Some(place) = counted.iter().position(|&id| id == stream) {
-            counted.remove(place);
-        } else if !self.open.borrow().contains(&stream) {
+        if !self.open.borrow().contains(&stream) {
             self.was_reset(now);
         }
     }
@@ -149,14 +131,6 @@ mod tests {
         drop(open);
         shared.was_refused(3, 60_000);
         assert_eq!(shared.resets.get(), 1);
-        // The task ends before h2 has sent the reset.
-        let open = OpenStream::new(&shared, 5);
-        shared.was_reset_in_task(5, 60_000);
-        drop(open);
-        shared.was_refused(5, 60_000);
-        assert_eq!(shared.resets.get(), 2);
-        shared.was_refused(5, 60_000);
-        assert_eq!(shared.resets.get(), 3);
         assert!(!shared.has_streams());
     }
 }

@@ -28,7 +28,6 @@ use crate::worker::record::{Header, REPLY_WORDS, flag, kind, reply, word};
 pub struct Http2Stream {
     pub(super) slot: u32,
     pub(super) number: u32,
-    id: u32,
     ends: Ends,
     pub(super) shared: Rc<Shared>,
     pub(super) response: Response,
@@ -68,7 +67,6 @@ impl Http2Stream {
         Self {
             slot,
             number,
-            id: responder.stream_id().into(),
             ends,
             shared,
             response: Response::new(responder, now),
@@ -264,7 +262,7 @@ impl Http2Stream {
         if self.response.was_reset() {
             // A WebSocket may end in this way.
             if !(self.response.is_tunnel && self.response.has_begun()) {
-                self.shared.was_reset_in_task(self.id, io.entrance.now());
+                self.shared.was_reset(io.entrance.now());
             }
             return Poll::Ready(());
         }
