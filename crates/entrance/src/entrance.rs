@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
 
 use parking_lot::{Mutex, RwLock};
+use socket2::SockRef;
 
 use crate::direct::directory::{Directory, Target};
 use crate::limits::Limits;
@@ -156,6 +157,8 @@ impl Entrance {
 
     pub fn listen(&self, listener: &TcpListener, secure: bool) -> std::io::Result<()> {
         listener.set_nonblocking(true)?;
+        // Linux: its connections inherit it.
+        SockRef::from(listener).set_tcp_nodelay(true)?;
         for thread in &self.threads {
             thread.command(Command::Listen(listener.try_clone()?, secure));
         }

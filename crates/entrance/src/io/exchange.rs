@@ -62,6 +62,11 @@ pub(super) enum AfterDeath {
 }
 
 impl Exchange {
+    /// Request and response.
+    pub(super) fn is_complete(&self) -> bool {
+        self.response_done && matches!(self.body, Body::Done)
+    }
+
     pub(super) fn after_death(&mut self, dead: &Arc<Worker>, orphans: &Orphans) -> AfterDeath {
         if !Arc::ptr_eq(&self.worker, dead) {
             return AfterDeath::Nothing;

@@ -1,6 +1,6 @@
 //! Accepts connections. Every I/O thread accepts from the same socket.
 
-use std::net::TcpListener as StdListener;
+use std::net::{SocketAddr, TcpListener as StdListener};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -14,12 +14,14 @@ use crate::http1::refusal::Refusal;
 
 pub fn start(io: Rc<Io>, listener: StdListener, secure: bool) -> Option<JoinHandle<()>> {
     let listener = TcpListener::from_std(listener).ok()?;
+    // At a wildcard address, each connection has to be asked for its own.
+    let local = listener.local_addr().ok().filter(|address| !address.ip().is_unspecified());
     Some(spawn_local(async move {
         loop {
             match listener.accept().await {
                 Ok((stream, _)) if io.is_full() => refuse(&io, &stream, secure),
-                Ok((stream, _)) => {
-                    io.guard(|| accept(&io, stream, secure));
+                Ok((stream, remote)) => {
+                    io.guard(|| accept(&io, stream, remote, local, secure));
                 }
                 Err(error) if is_of_one_connection(&error) => {}
                 // Out of descriptors or memory: wait until other connections close.
@@ -29,8 +31,10 @@ pub fn start(io: Rc<Io>, listener: StdListener, secure: bool) -> Option<JoinHand
     }))
 }
 
-fn accept(io: &Rc<Io>, tcp: TcpStream, secure: bool) {
-    let (Ok(remote), Ok(local)) = (tcp.peer_addr(), tcp.local_addr()) else { return };
+fn accept(io: &Rc<Io>, tcp: TcpStream, remote: SocketAddr, local: Option<SocketAddr>, secure: bool) {
+    let Some(local) = local.or_else(|| tcp.local_addr().ok()) else { return };
+    // On Linux it has this from its listener.
+    #[cfg(not(target_os = "linux"))]
     let _ = tcp.set_nodelay(true);
     let (ends, open) = (Ends { remote, local }, Open::new(io));
     if secure {

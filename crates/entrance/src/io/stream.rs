@@ -6,6 +6,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+#[cfg(target_os = "linux")]
+use socket2::SockRef;
+#[cfg(target_os = "linux")]
+use tokio::io::Interest;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
@@ -60,6 +64,17 @@ impl Stream {
                 }
             }
         }
+    }
+
+    /// As [`Self::try_write`], of bytes that the end of the stream follows. On Linux both leave in
+    /// one packet: the kernel keeps what it is told has more behind it.
+    pub fn try_write_last(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        #[cfg(target_os = "linux")]
+        if let Self::Plain(tcp) = self {
+            let send = || SockRef::from(&*tcp).send_with_flags(bytes, libc::MSG_MORE | libc::MSG_NOSIGNAL);
+            return tcp.try_io(Interest::WRITABLE, send);
+        }
+        self.try_write(bytes)
     }
 
     /// When it is dropped, the client sees a reset.

@@ -87,7 +87,7 @@ impl Connection {
             }
             return Next::Closed;
         }
-        self.send(&refusal.answer(io.entrance.limits.problems, is_head, &self.target), io);
+        self.send_last(&refusal.answer(io.entrance.limits.problems, is_head, &self.target), io);
         self.end()
     }
 

@@ -55,7 +55,11 @@ impl Connection {
             self.wake();
         }
         self.since = io.entrance.now();
-        self.send(&bytes[..taken], io);
+        if matches!(&self.phase, Phase::Exchange(exchange) if exchange.is_complete() && exchange.close) {
+            self.send_last(&bytes[..taken], io);
+        } else {
+            self.send(&bytes[..taken], io);
+        }
         self.finish_if_done(io);
     }
 
@@ -66,7 +70,7 @@ impl Connection {
         if !exchange.response_done {
             return;
         }
-        if !matches!(exchange.body, Body::Done) {
+        if !exchange.is_complete() {
             // The rest of the body does not come.
             if self.client_ended {
                 self.end_exchange();

@@ -9,6 +9,7 @@ use tokio::io::AsyncWrite;
 use super::connection::Connection;
 use super::output::Credit;
 use crate::io::shared::Io;
+use crate::io::stream::Stream;
 use crate::limits::CREDIT_STEP;
 use crate::stats::add;
 use crate::worker::record::{Header, kind};
@@ -16,10 +17,19 @@ use crate::worker::record::{Header, kind};
 impl Connection {
     /// Writes directly as much as the kernel takes, and queues the rest.
     pub(super) fn send(&mut self, bytes: &[u8], io: &Io) {
+        self.send_by(Stream::try_write, bytes, io);
+    }
+
+    /// Sends what is last: the caller ends the connection.
+    pub(super) fn send_last(&mut self, bytes: &[u8], io: &Io) {
+        self.send_by(Stream::try_write_last, bytes, io);
+    }
+
+    fn send_by(&mut self, write: fn(&mut Stream, &[u8]) -> std::io::Result<usize>, bytes: &[u8], io: &Io) {
         let mut at = 0;
         if self.output.is_empty() {
             while at < bytes.len() {
-                match self.stream.try_write(&bytes[at..]) {
+                match write(&mut self.stream, &bytes[at..]) {
                     Ok(0) => break,
                     Ok(length) => at += length,
                     Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
