@@ -13,8 +13,9 @@ use http::Request;
 use tokio::task::spawn_local;
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::resets::MAX_RESETS;
 use super::response::Responder;
-use super::shared::{MAX_RESETS, OpenStream, Shared};
+use super::shared::{OpenStream, Shared};
 use super::stream::Http2Stream;
 use super::watched::WatchedStream;
 use crate::io::shared::{Io, Open};
@@ -183,7 +184,7 @@ fn builder(max_head: usize) -> Builder {
         .max_concurrent_reset_streams(32)
         // Those of one read. The streams' tasks, which count resets, run only after it.
         .max_pending_accept_reset_streams(MAX_RESETS as usize)
-        // It would be for the lifetime of the connection. `Shared::was_refused` counts them.
+        // It would be for the lifetime of the connection. `Resets` counts them.
         .max_local_error_reset_streams(None)
         .max_send_buffer_size(REQUEST_WINDOW)
         // WebSockets (RFC 8441).
@@ -195,7 +196,7 @@ fn begin(io: &Rc<Io>, request: Request<RecvStream>, responder: Responder, ends: 
     add(&io.entrance.stats.http2_requests, 1);
     let now = io.entrance.now();
     let shared = shared.clone();
-    let guard = OpenStream::new(&shared, responder.stream_id().into());
+    let guard = OpenStream::new(&shared);
     io.add(
         |slot, number| {
             let mut stream = Http2Stream::new(responder, slot, number, ends, shared, now);

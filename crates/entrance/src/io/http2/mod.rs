@@ -8,6 +8,7 @@ mod grpc;
 mod head;
 mod open_bodies;
 mod request_source;
+mod resets;
 mod response;
 mod sent_resets;
 mod shared;

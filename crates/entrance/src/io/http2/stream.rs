@@ -28,6 +28,8 @@ use crate::worker::record::{Header, REPLY_WORDS, flag, kind, reply, word};
 pub struct Http2Stream {
     pub(super) slot: u32,
     pub(super) number: u32,
+    /// That of HTTP/2.
+    id: u32,
     ends: Ends,
     pub(super) shared: Rc<Shared>,
     pub(super) response: Response,
@@ -67,6 +69,7 @@ impl Http2Stream {
         Self {
             slot,
             number,
+            id: responder.stream_id().into(),
             ends,
             shared,
             response: Response::new(responder, now),
@@ -262,14 +265,14 @@ impl Http2Stream {
         if self.response.was_reset() {
             // A WebSocket may end in this way.
             if !(self.response.is_tunnel && self.response.has_begun()) {
-                self.shared.was_reset(io.entrance.now());
+                self.shared.resets.borrow_mut().noticed(self.id, io.entrance.now());
             }
             return Poll::Ready(());
         }
         match self.state {
             State::Closed => Poll::Ready(()),
             State::Over if self.response.is_sent() => {
-                self.shared.has_ended();
+                self.shared.resets.borrow_mut().allow_one();
                 Poll::Ready(())
             }
             _ => Poll::Pending,

@@ -115,7 +115,7 @@ impl AsyncWrite for WatchedStream {
             add(&this.io.entrance.stats.bytes_out, length as u64);
             this.frames.sent(length);
             let now = this.io.entrance.now();
-            this.resets.sent(&bytes[..length], |stream| this.shared.was_refused(stream, now));
+            this.resets.sent(&bytes[..length], |stream| this.shared.resets.borrow_mut().sent(stream, now));
         }
         match this.writes {
             Writes::Flow if written.is_pending() => this.writes = Writes::Blocked { seen: this.frames.seen },
