@@ -20,6 +20,9 @@ pub struct Shared {
     pub worker: RefCell<Option<Arc<Worker>>>,
     /// Its frames were a flood.
     has_flooded: Cell<bool>,
+    /// Since when the head of a request is coming, in milliseconds. Nothing else can come before
+    /// its end.
+    pub head_since: Cell<Option<u64>>,
 }
 
 impl Shared {

@@ -140,9 +140,7 @@ impl Http2Stream {
     fn try_offer(&mut self, text: &[u8], io: &Io) -> Result<(), Refusal> {
         let limits = &io.entrance.limits;
         let mut fields = Fields::new();
-        // Names and framing make it longer than h2 has counted it.
-        let max_head = limits.max_head.saturating_mul(2);
-        let head = parse(text, &mut Progress::default(), &mut fields, max_head, limits.max_fields)?;
+        let head = parse(text, &mut Progress::default(), &mut fields, limits.max_head, limits.max_fields)?;
         let head = head.ok_or(Refusal::Malformed)?;
         let method = head.method.of(text);
         let retriable = self.body.is_none() && self.rest.is_empty() && is_idempotent(method);
