@@ -61,6 +61,19 @@ for (const entrance of ['native', 'portable'] as const) {
           // A reset may overtake it.
           if (how === 'destroy') assert.match(client.bytes, /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\npart$/)
         })
+
+      it(`in ${service} that dies behind information is reported`, async () => {
+        const fields = 'Content-Length: 0\r\nConnection: close\r\n'
+        const client = new Client(app.port).send(`POST /${service}/dies/hints HTTP/1.1\r\nHost: a\r\n${fields}\r\n`)
+        await client.closed
+        assert.match(client.bytes, /^HTTP\/1\.1 103 [^]*\r\n\r\nHTTP\/1\.1 502 [^]*(SERVICE_HANGUP|WORKER_DIED)/)
+      })
     }
+
+    it('in shared that dies twice behind information is reported', async () => {
+      const client = new Client(app.port).send(get('/shared/dies/hints', 'Connection: close\r\n'))
+      await client.closed
+      assert.match(client.bytes, /^HTTP\/1\.1 103 [^]*\r\n\r\nHTTP\/1\.1 502 [^]*(SERVICE_HANGUP|WORKER_DIED)/)
+    })
   })
 }

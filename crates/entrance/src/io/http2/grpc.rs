@@ -31,7 +31,7 @@ impl Http2Stream {
             return;
         }
         let is_last = (word(record, 1) >> 16) as u16 & flag::LAST != 0;
-        exchange.sent_any = true;
+        exchange.has_begun = true;
         self.since = io.entrance.now();
         self.response.continues(self.since);
         match word(record, 1) as u8 {

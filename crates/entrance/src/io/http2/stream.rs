@@ -217,7 +217,7 @@ impl Http2Stream {
                 exchange.response.feed_to(bytes, &mut self.response);
                 // The worker counts its text. Head and framing are not ahead of the client.
                 self.response.sent += bytes.len().saturating_sub(self.response.queued - queued);
-                exchange.sent_any = true;
+                exchange.has_begun = self.response.has_begun();
                 self.since = io.entrance.now();
                 if exchange.response.is_switched() {
                     if !self.response.is_tunnel {
