@@ -18,7 +18,7 @@ use super::upstream::{Pool, Upstream};
 use crate::entrance::Command;
 use crate::http1::framing::Framing;
 use crate::http1::method::is_idempotent;
-use crate::http1::refusal::problem;
+use crate::http1::refusal::Refusal;
 use crate::io::shared::Io;
 use crate::limits::{CREDIT_STEP, PIECE_COST};
 use crate::worker::record::{ExchangeId, Header, WORDS, add_flags, address_at, flag, reply, reply_record};
@@ -103,7 +103,7 @@ pub async fn run(call: Call, mut pieces: UnboundedReceiver<Vec<u8>>) {
             counted.withdraw();
             call.give_back_lost();
         }
-        Outcome::Lost => call.refuse(&request, 502, "Bad Gateway", "SERVICE_HANGUP", "ended before it had answered"),
+        Outcome::Lost => call.refuse(&request, Refusal::HungUp, "ended before it had answered"),
         Outcome::Complete | Outcome::Over => {}
     }
 }
@@ -118,7 +118,7 @@ impl Call {
     }
 
     /// A worker gets the request, which must be whole, and decides what comes of it.
-    fn give_back(&self) {
+    pub(super) fn give_back(&self) {
         self.return_to_worker(self.record.clone());
     }
 
@@ -134,27 +134,7 @@ impl Call {
         thread.command(Command::Return(self.id, record));
     }
 
-    fn refuse_unserved(&self, request: &Request) {
-        if request.left == 0 {
-            return self.give_back();
-        }
-        self.refuse(request, 503, "Service Unavailable", "SERVICE_UNAVAILABLE", "is not serving");
-    }
-
-    fn refuse(&self, request: &Request, status: u16, title: &str, code: &str, what: &str) {
-        let service = &self.served.target.service;
-        let more = format!(r#""instance":"{}","code":"{code}","service":"{service}""#, request.path());
-        self.send(&problem(status, title, &format!("Service '{service}' {what}"), &more, request.is_head()));
-    }
-
-    /// The detail is the text of Node's parser.
-    fn refuse_cut(&self, request: &Request) {
-        let detail = "The request cannot be served: Invalid EOF state";
-        let more = format!(r#""instance":"{}","code":"REQUEST_MALFORMED""#, request.path());
-        self.send(&problem(400, "Bad Request", detail, &more, request.is_head()));
-    }
-
-    fn send(&self, bytes: &[u8]) {
+    pub(super) fn send(&self, bytes: &[u8]) {
         self.window.ahead.set(self.window.ahead.get() + bytes.len());
         for piece in bytes.chunks(MAX_PIECE) {
             self.reply(reply::DATA, piece, piece.len());
@@ -223,7 +203,7 @@ impl Attempt<'_> {
             Err(_) if has_begun.get() => receiving.await,
             Err(_) => {
                 let what = format!("did not begin its response within {} ms", limit.as_millis());
-                self.call.refuse(self.request, 504, "Gateway Timeout", "RESPONSE_TIMEOUT", &what);
+                self.call.refuse(self.request, Refusal::ResponseTimeout, &what);
                 Outcome::Over
             }
         }
@@ -272,7 +252,7 @@ impl Attempt<'_> {
                 Progress::Malformed if forwarding.has_begun() => return self.cut(),
                 Progress::Malformed => {
                     let what = "answered with something that is not HTTP";
-                    self.call.refuse(self.request, 502, "Bad Gateway", "ANSWER_MALFORMED", what);
+                    self.call.refuse(self.request, Refusal::ResponseMalformed, what);
                     return Outcome::Over;
                 }
             }

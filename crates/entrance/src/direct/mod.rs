@@ -10,7 +10,8 @@
 //! - `head`: what the gateway changes in heads, on both ways
 //! - `upstream`: connections to instances, and those that are kept
 //! - `counts`: what the requests were, for metrics
-//! - `serve`: runs a target; `call`: one request; `forwarding`: its response
+//! - `serve`: runs a target; `call`: one request; `forwarding`: its response; `refusals`: the
+//!   entrance's own
 //! - `request`: a request, as its record has it
 
 mod call;
@@ -18,6 +19,7 @@ pub mod counts;
 pub mod directory;
 mod forwarding;
 mod head;
+mod refusals;
 mod request;
 pub mod routes;
 mod serve;

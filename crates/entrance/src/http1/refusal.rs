@@ -19,6 +19,12 @@ pub enum Refusal {
     WorkerDied,
     /// The program closed the connection before it responded.
     HungUp,
+    /// What the program sent is not HTTP.
+    ResponseMalformed,
+    /// The response did not begin in time.
+    ResponseTimeout,
+    /// The service has no instance.
+    NotServing,
     /// No worker serves.
     NoWorker,
     /// All workers have as many requests as they may have.
@@ -28,7 +34,7 @@ pub enum Refusal {
 }
 
 /// Each refusal with its name in metrics.
-pub const REFUSALS: [(Refusal, &str); 12] = [
+pub const REFUSALS: [(Refusal, &str); 15] = [
     (Refusal::Malformed, "malformed"),
     (Refusal::HeadTooLarge, "head_too_large"),
     (Refusal::ExtensionTooLarge, "extension_too_large"),
@@ -38,6 +44,9 @@ pub const REFUSALS: [(Refusal, &str); 12] = [
     (Refusal::NotImplemented, "not_implemented"),
     (Refusal::WorkerDied, "worker_died"),
     (Refusal::HungUp, "hung_up"),
+    (Refusal::ResponseMalformed, "response_malformed"),
+    (Refusal::ResponseTimeout, "response_timeout"),
+    (Refusal::NotServing, "not_serving"),
     (Refusal::NoWorker, "no_worker"),
     (Refusal::Overloaded, "overloaded"),
     (Refusal::ConnectionLimit, "connection_limit"),
@@ -67,8 +76,9 @@ impl Refusal {
         problem(status, title, detail, &more, is_head)
     }
 
-    /// The codes are those of `packages/busbar/src/contract/errors.ts`.
-    fn details(self) -> (u16, &'static str, &'static str, &'static str) {
+    /// Status, title, code and detail. The codes are those of
+    /// `packages/busbar/src/contract/errors.ts`.
+    pub fn details(self) -> (u16, &'static str, &'static str, &'static str) {
         match self {
             Self::Malformed => (
                 400,
@@ -90,6 +100,13 @@ impl Refusal {
             }
             Self::WorkerDied => (502, "Bad Gateway", "WORKER_DIED", "The worker ended before it had answered"),
             Self::HungUp => (502, "Bad Gateway", "SERVICE_HANGUP", "The program hung up before it had answered"),
+            Self::ResponseMalformed => {
+                (502, "Bad Gateway", "ANSWER_MALFORMED", "The program answered with something that is not HTTP")
+            }
+            Self::ResponseTimeout => {
+                (504, "Gateway Timeout", "RESPONSE_TIMEOUT", "The program did not begin its response in time")
+            }
+            Self::NotServing => (503, "Service Unavailable", "SERVICE_UNAVAILABLE", "The service is not serving"),
             Self::NoWorker | Self::Overloaded => {
                 (503, "Service Unavailable", "SERVICE_UNAVAILABLE", "No worker can serve the request at the moment")
             }
@@ -110,7 +127,14 @@ impl Refusal {
             }
             Self::HeadTimeout | Self::BodyTimeout => b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n",
             Self::NotImplemented => b"HTTP/1.1 501 Not Implemented\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
-            Self::WorkerDied | Self::HungUp | Self::NoWorker | Self::Overloaded | Self::ConnectionLimit => return None,
+            Self::WorkerDied
+            | Self::HungUp
+            | Self::ResponseMalformed
+            | Self::ResponseTimeout
+            | Self::NotServing
+            | Self::NoWorker
+            | Self::Overloaded
+            | Self::ConnectionLimit => return None,
         })
     }
 }

@@ -73,6 +73,11 @@ impl ResponseScan {
         self.is_head_request
     }
 
+    /// False before the final response: after nothing, or after whole responses of 1xx.
+    pub fn has_begun(&self) -> bool {
+        !matches!(self.state, State::Head) || !self.head.is_empty()
+    }
+
     pub fn is_done(&self) -> bool {
         matches!(self.state, State::Done)
     }
@@ -245,6 +250,18 @@ mod tests {
                 assert_eq!(taken, text.len(), "{:?} by {size}", String::from_utf8_lossy(text));
             }
         }
+    }
+
+    #[test]
+    fn it_has_not_begun_after_those_of_1xx() {
+        let hints = b"HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n";
+        assert!(!scan(b"", 1, false).1.has_begun());
+        for size in 1..=hints.len() {
+            assert!(!scan(hints, size, false).1.has_begun());
+            assert!(scan(&hints[..hints.len() - 1], size, false).1.has_begun());
+            assert!(scan(&[hints, &b"H"[..]].concat(), size, false).1.has_begun());
+        }
+        assert!(scan(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 4, false).1.has_begun());
     }
 
     #[test]

@@ -25,8 +25,9 @@ pub(super) struct Exchange {
     /// Bytes of the request's body that the worker can take now.
     pub window: usize,
     pub response: ResponseScan,
-    /// A part of the response was sent. 1xx responses count.
-    pub sent_any: bool,
+    /// Something of the final response was sent. After 1xx responses, the client can still get
+    /// another one.
+    pub has_begun: bool,
     pub response_done: bool,
     pub close: bool,
     pub upgrade: bool,
@@ -74,7 +75,7 @@ impl Exchange {
         let orphan = orphans.requests.get(&self.id).filter(|_| is_after(self.sequence, orphans.begun));
         match orphan {
             Some(records) => AfterDeath::Move([records.as_slice(), &std::mem::take(&mut self.unsent)].concat()),
-            None if self.retriable && !self.sent_any => AfterDeath::Repeat,
+            None if self.retriable && !self.has_begun => AfterDeath::Repeat,
             None => AfterDeath::Refuse,
         }
     }

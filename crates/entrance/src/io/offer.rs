@@ -97,7 +97,7 @@ pub(super) fn offer(origin: &Origin<'_>, offer: &Offer<'_>, io: &Io) -> Result<E
                     request_since: now,
                     window: REQUEST_WINDOW - body.len(),
                     response: ResponseScan::new(method == b"HEAD"),
-                    sent_any: false,
+                    has_begun: false,
                     response_done: false,
                     // A client of HTTP/1.0 may not have meant the coding (RFC 9112, 6.1).
                     close: !head.keep_alive || (head.is_1_0 && head.framing == Framing::Chunked),

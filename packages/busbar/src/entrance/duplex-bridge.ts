@@ -107,6 +107,9 @@ export class DuplexBridge implements Bridge {
       if (this.#sockets.get(connection) === socket) this.#sockets.delete(connection)
     })
     this.#accept(socket)
+    // A stream that has not read yet holds its first bytes back until the next tick. The handler
+    // would then be called behind those of requests that came later.
+    socket.read(0)
     return socket
   }
 }

@@ -79,6 +79,7 @@ class HttpGateway implements Gateway {
       onOverdue: (context) => context.connection.failRequest(this.#reportTimeout(context.service), context),
       onCount: (by) => cells?.addInFlight(by),
       isCommand: (service) => app.services.some(({ name, kind }) => name === service && kind === 'command'),
+      handover: parts.handover,
       meter,
       tracer,
     })

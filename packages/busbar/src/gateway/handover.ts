@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { LocalEndpoint } from '../mesh/routing/endpoint.ts'
 import type { Scope } from '../mesh/scope.ts'
@@ -13,6 +13,11 @@ export interface Handover {
   /** False if requests for this program must be forwarded. */
   accepts(endpoint: LocalEndpoint): boolean
   request(context: RequestContext, endpoint: LocalEndpoint, scope: Scope): void
+  /**
+   * True if a program has ended its response before the length that it states. `written`: bytes of
+   * the connection for this response, or more.
+   */
+  isShort(res: ServerResponse, written: number): boolean
   /** Decides as the program's own server would. */
   wantsUpgrade(req: IncomingMessage, endpoint: LocalEndpoint): boolean
   /** `head`: what the client sent after its request. */

@@ -3,6 +3,7 @@ import { answererAt, type LocalEndpoint, transportTo } from '../mesh/routing/end
 import { bytesBefore, countBytes, traceRequest } from '../mesh/tracing/traced-request.ts'
 import type { Tracer } from '../mesh/tracing/tracer.ts'
 import { takeLost } from '../shared/lost-requests.ts'
+import type { Handover } from './handover.ts'
 import { noResponse } from './problems/gateway-problems.ts'
 import type { Problem } from './problems/problem.ts'
 import type { RequestContext, Target } from './request-context.ts'
@@ -18,6 +19,7 @@ export interface InFlightParts {
   /** One more or one less is in flight. */
   readonly onCount: (by: 1 | -1) => void
   readonly isCommand: (service: string) => boolean
+  readonly handover?: Handover | undefined
   readonly meter?: Meter | undefined
   readonly tracer?: Tracer | undefined
 }
@@ -83,6 +85,7 @@ export class InFlightRequests {
   /** A service in this thread was given the gateway's own request. */
   handedOver(context: RequestContext, endpoint: LocalEndpoint): void {
     context.handedTo = endpoint
+    context.isAlone = context.connection.inFlight === 1
     context.timer = endpoint.count?.countStart()
   }
 
@@ -92,12 +95,22 @@ export class InFlightRequests {
     context.isOver = true
     this.#size--
     this.#parts.onCount(-1)
+    if (this.#isShort(context)) context.connection.finish()
     context.connection.removeRequest(context)
     if (context.call !== undefined) countBytes(context.call, context.req, context.res, context.bytesBefore)
     context.edge?.end(outcomeOf(context.res), context.began, context.callee)
     context.handedTo?.count?.countEnd(isFailedResponse(context.res))
     context.handedTo?.answered?.(context.req)
     context.timer?.end()
+  }
+
+  /**
+   * Node keeps the connection of a response that is shorter than its length, and its client would
+   * wait for the rest. Beside other responses, what was written is not only its own.
+   */
+  #isShort({ isAlone, req, res, connection }: RequestContext): boolean {
+    if (!isAlone || connection.inFlight > 1 || !res.writableFinished) return false
+    return this.#parts.handover?.isShort(res, req.socket.bytesWritten - connection.bytesOfResponses) === true
   }
 
   stopWatching(): void {

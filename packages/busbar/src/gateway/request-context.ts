@@ -24,6 +24,8 @@ export interface Target {
 export interface ClientConnection {
   /** Number of requests in flight. */
   readonly inFlight: number
+  /** `bytesWritten` of the socket when the latest response ended. */
+  readonly bytesOfResponses: number
   addRequest(context: RequestContext): void
   removeRequest(context: RequestContext): void
   /** Accepts no more requests; closes after the responses in flight. */
@@ -49,6 +51,8 @@ export class RequestContext {
   callee: number | undefined = noWorker
   /** The instance that was given the gateway's own request, which the gateway has to count. */
   handedTo: LocalEndpoint | undefined = undefined
+  /** No other request was in flight on its connection when the instance got it. */
+  isAlone = false
   /** Set only for the sampled requests whose time in the instance is measured. */
   timer: ReturnType<CallCounter['countStart']> = undefined
   /** Counts the request for its route. Undefined until it is routed. */

@@ -150,6 +150,25 @@ export function hasBody(response: ServerResponse): boolean {
   return internals(response)._hasBody
 }
 
+/**
+ * What the connection carries for the whole response, at least: its head, and a body of the length
+ * that it states. Undefined if it has no body, or states no length.
+ */
+export function statedBytes(response: ServerResponse): number | undefined {
+  const { _header, _contentLength, _hasBody } = internals(response)
+  return _hasBody && _header && _contentLength !== null ? _header.length + _contentLength : undefined
+}
+
+/** Undefined if a response has that state. */
+export function statedBytesFault(): string | undefined {
+  const response = new ServerResponse(new IncomingMessage(new Socket()))
+  response.writeHead(200, { 'content-length': 9 })
+  const { _header } = internals(response)
+  const isWhole = typeof _header === 'string' && /^HTTP[^]*content-length: 9\r\n[^]*\r\n\r\n$/.test(_header)
+  if (isWhole && statedBytes(response) === _header.length + 9) return undefined
+  return `a response of 9 bytes has the head ${JSON.stringify(_header)} and counts as ${statedBytes(response)} bytes`
+}
+
 /** The keep-alive timeout to announce, in milliseconds; 0 for none. */
 export function keepAliveTimeoutOf(response: ServerResponse): number {
   return internals(response)._keepAliveTimeout

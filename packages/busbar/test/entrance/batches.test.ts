@@ -23,27 +23,32 @@ describe('a batch of requests', options, () => {
     assert.ok(most > 1 && most <= 8, `${most} of ${clients} requests were begun before the ticks of the first`)
   })
 
-  it('loses none that had not begun to a handler that throws at once', async () => {
-    using folder = new TestFolder()
-    const begun = join(folder.path, 'begun')
-    const services = { it: { file, run: 'shared' as const, env: { BEGUN: begun } } }
-    await using app = await TestApp.startLoaded(appOf({ services, gateway: { entrance: 'native', entry: 'it' } }))
-    const kept = Array.from({ length: 32 }, () => new Client(app.port).send(get('/')))
-    await Promise.all(kept.map((client) => client.until('answered')))
-    for (const client of kept) client.bytes = ''
-    const blocking = new Client(app.port).send(get('/block'))
-    const sent = kept.map((client, at) => ({ client, path: at === 3 ? '/throw' : `/${at}` }))
-    for (const { client, path } of sent) client.send(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`)
-    await Promise.all(kept.map((client) => client.until('HTTP/1.1 ')))
-    const lost = sent.filter(({ client }) => !client.bytes.startsWith('HTTP/1.1 200')).map(({ path }) => path)
-    for (const client of [blocking, ...kept]) client.socket.destroy()
-    const all = readFileSync(begun, 'utf8').trim().split('\n')
-    assert.ok(lost.includes('/throw'))
-    assert.deepEqual(
-      lost.filter((path) => !all.includes(path)),
-      [],
-    )
-    // And none twice.
-    assert.equal(all.filter((path) => path !== '/').length, kept.length)
-  })
+  for (const kind of ['kept', 'new'] as const)
+    it(`loses none on a ${kind} connection that had not begun to a handler that throws at once`, async () => {
+      using folder = new TestFolder()
+      const begun = join(folder.path, 'begun')
+      const services = { it: { file, run: 'shared' as const, env: { BEGUN: begun } } }
+      await using app = await TestApp.startLoaded(appOf({ services, gateway: { entrance: 'native', entry: 'it' } }))
+      const connect = (): Client => new Client(app.port)
+      const kept = Array.from({ length: kind === 'kept' ? 32 : 0 }, () => connect().send(get('/')))
+      await Promise.all(kept.map((client) => client.until('answered')))
+      for (const client of kept) client.bytes = ''
+      const blocking = connect().send(get('/block'))
+      const sent = Array.from({ length: 32 }, (_, at) => ({
+        client: kept[at] ?? connect(),
+        path: at === 3 ? '/throw' : `/${at}`,
+      }))
+      for (const { client, path } of sent) client.send(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`)
+      await Promise.all(sent.map(({ client }) => client.until('HTTP/1.1 ')))
+      const lost = sent.filter(({ client }) => !client.bytes.startsWith('HTTP/1.1 200')).map(({ path }) => path)
+      for (const { client } of [{ client: blocking }, ...sent]) client.socket.destroy()
+      const all = readFileSync(begun, 'utf8').trim().split('\n')
+      assert.ok(lost.includes('/throw'))
+      assert.deepEqual(
+        lost.filter((path) => !all.includes(path)),
+        [],
+      )
+      // And none twice.
+      assert.equal(all.filter((path) => path !== '/').length, sent.length)
+    })
 })

@@ -132,17 +132,23 @@ describe('a service in a process', options, () => {
     }
   })
 
-  it('answers too late, or not with HTTP: the client learns which', async () => {
+  it('answers too late, not with HTTP, or not at all: the client learns which, and it is counted', async () => {
     const limits = { ...appOf(setup('process')).limits, responseTimeout: 300 }
     await using app = await TestApp.startLoaded(appOf({ ...setup('process'), limits }))
-    for (const [path, status, code] of [
-      ['/c/never', 504, 'RESPONSE_TIMEOUT'],
-      ['/c/garbage', 502, 'ANSWER_MALFORMED'],
+    for (const [method, path, status, code] of [
+      ['GET', '/c/never', 504, 'RESPONSE_TIMEOUT'],
+      ['GET', '/c/garbage', 502, 'ANSWER_MALFORMED'],
+      ['POST', '/c/exit', 502, 'SERVICE_HANGUP'],
     ] as const) {
-      const response = await fetch(new URL(path, app.url))
+      const response = await fetch(new URL(path, app.url), { method })
       const problem = (await response.json()) as Record<string, unknown>
       assert.deepEqual([response.status, problem['code'], problem['service']], [status, code, 'c'])
     }
+    const { refusals } = app.running.status().entrance!
+    assert.deepEqual(
+      refusals.filter(({ count }) => count > 0).map(({ status, reason }) => `${status} ${reason}`),
+      ['502 hung_up', '502 response_malformed', '504 response_timeout'],
+    )
   })
 
   it('that resets its connection within a body without a length: the client sees that it is cut', async () => {

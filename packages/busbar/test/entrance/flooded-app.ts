@@ -1,5 +1,6 @@
 /** An app behind the native entrance, with clients that send frames and one that asks. */
 import { connect as connectHttp2 } from 'node:http2'
+import type { App } from '../../src/config/app.ts'
 import { appOf, TestApp } from '../support/app/test-app.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 import { selfSigned } from '../support/http/certificate.ts'
@@ -18,12 +19,13 @@ export class FloodedApp implements AsyncDisposable {
     this.#folder = folder
   }
 
-  static async start(): Promise<FloodedApp> {
+  static async start(limits: Partial<App['limits']> = {}): Promise<FloodedApp> {
     const { cert, key } = await selfSigned()
     const folder = new TestFolder({ 'cert.pem': cert, 'key.pem': key })
     const tls = { cert: folder.at('cert.pem'), key: folder.at('key.pem') }
     const services = { a: { file, run: 'shared', env: { SERVICE: 'a' } } } as const
-    const app = await TestApp.startLoaded(appOf({ services, gateway: { entrance: 'native', tls } }))
+    const config = appOf({ services, gateway: { entrance: 'native', tls } })
+    const app = await TestApp.startLoaded({ ...config, limits: { ...config.limits, ...limits } })
     return new FloodedApp(app, cert, folder)
   }
 

@@ -107,6 +107,26 @@ describe('a flood of HTTP/2', options, () => {
     assert.equal(flooded.app.running.status().entrance!.floods, 1)
   })
 
+  it('does not come of requests that become malformed by their bodies before it comes of others', async () => {
+    await using flooded = await FloodedApp.start()
+    const client = await flooded.client()
+    const tooLong = (stream: number): Buffer =>
+      Buffer.concat([
+        frame(type.headers, endHeaders, stream, [...getBlock, ...literal('content-length', '5')]),
+        frame(type.data, endStream, stream, [1, 2, 3, 4, 5, 6]),
+      ])
+    await client.send(
+      times(90, (one) => tooLong(2 * one + 1)),
+      get(181),
+    )
+    await eventually(() => client.bodies.has(181) || !client.isOpen)
+    assert.equal(client.isOpen, true)
+    await client.send(times(40, (one) => tooLong(2 * one + 183)))
+    await client.closed
+    assert.equal(client.goaway, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    assert.equal(flooded.app.running.status().entrance!.floods, 1)
+  })
+
   it('whose fields are a small block and large when they are decoded gets 431', async () => {
     await using flooded = await FloodedApp.start()
     const client = await flooded.client()

@@ -35,6 +35,24 @@ for (const entrance of ['native', 'portable'] as const) {
           assert.match(client.bytes, /^HTTP\/1\.1 1\d\d [^]*\r\n\r\nHTTP\/1\.1 502 [^]*SERVICE_HANGUP/)
         })
 
+      it(`in ${service} that ends its response before its length has it cut`, async () => {
+        const client = new Client(app.port).send(get(`/${service}/states/50`))
+        await client.closed
+        assert.match(client.bytes, /^HTTP\/1\.1 200 OK\r\ncontent-length: 50\r\n[^]*\r\n\r\n12345$/)
+      })
+
+      it(`in ${service} keeps the connection behind a response that has its length, or has no body`, async () => {
+        const client = new Client(app.port).send(get(`/${service}/states/5`))
+        await client.until('12345')
+        client.send(`HEAD /${service}/states/50 HTTP/1.1\r\nHost: a\r\n\r\n`)
+        await client.until('content-length: 50')
+        client.send(get(`/${service}/states/304`))
+        await client.until('304 Not Modified')
+        client.send(get(`/${service}/states/5`) + get(`/${service}/states/5`))
+        await client.until('12345HTTP/1.1 200 OK')
+        client.socket.destroy()
+      })
+
       for (const how of ['destroy', 'reset'])
         it(`in ${service} that gives up in a response of its own (${how}) has nothing behind it`, async () => {
           const client = new Client(app.port).send(get(`/${service}/part/${how}`))
@@ -43,6 +61,19 @@ for (const entrance of ['native', 'portable'] as const) {
           // A reset may overtake it.
           if (how === 'destroy') assert.match(client.bytes, /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\npart$/)
         })
+
+      it(`in ${service} that dies behind information is reported`, async () => {
+        const fields = 'Content-Length: 0\r\nConnection: close\r\n'
+        const client = new Client(app.port).send(`POST /${service}/dies/hints HTTP/1.1\r\nHost: a\r\n${fields}\r\n`)
+        await client.closed
+        assert.match(client.bytes, /^HTTP\/1\.1 103 [^]*\r\n\r\nHTTP\/1\.1 502 [^]*(SERVICE_HANGUP|WORKER_DIED)/)
+      })
     }
+
+    it('in shared that dies twice behind information is reported', async () => {
+      const client = new Client(app.port).send(get('/shared/dies/hints', 'Connection: close\r\n'))
+      await client.closed
+      assert.match(client.bytes, /^HTTP\/1\.1 103 [^]*\r\n\r\nHTTP\/1\.1 502 [^]*(SERVICE_HANGUP|WORKER_DIED)/)
+    })
   })
 }

@@ -15,5 +15,7 @@ export async function startPlaced(program: string, entrance: 'native' | 'portabl
     command: { file, kind: 'command' as const, run: 'process' as const, entry },
   }
   const routes = placements.map((service) => ({ host: undefined, prefix: `/${service}`, service }))
-  return await TestApp.startLoaded(appOf({ services, gateway: { entrance, routes } }))
+  const app = appOf({ services, gateway: { entrance, routes } })
+  // No test waits for it.
+  return await TestApp.startLoaded({ ...app, limits: { ...app.limits, keepAliveTimeout: 600_000 } })
 }

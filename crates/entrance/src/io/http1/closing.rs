@@ -73,8 +73,8 @@ impl Connection {
         let (begun, is_head, has_no_end) = match std::mem::replace(&mut self.phase, Phase::Head) {
             // The fault is in the rest of a body whose request has its response.
             Phase::Exchange(exchange) if exchange.response_done => return self.end(),
-            Phase::Exchange(Exchange { sent_any, response, .. }) => {
-                (sent_any, response.is_head_request(), response.lasts_as_connection())
+            Phase::Exchange(Exchange { has_begun, response, .. }) => {
+                (has_begun, response.is_head_request(), response.lasts_as_connection())
             }
             _ => (false, self.is_head || begins_head(self.input.unread()), false),
         };

@@ -41,14 +41,15 @@ impl Connection {
         let taken = if flags & flag::TEXT == 0 {
             exchange.response_done = flags & flag::LAST != 0;
             exchange.close |= flags & flag::CLOSE != 0;
+            exchange.has_begun |= !bytes.is_empty();
             bytes.len()
         } else {
             let taken = exchange.response.feed(bytes);
             exchange.response_done = exchange.response.is_done();
+            exchange.has_begun = exchange.response.has_begun();
             exchange.close |= exchange.response.close || taken < bytes.len();
             taken
         };
-        exchange.sent_any |= taken > 0;
         if exchange.response.is_switched() && exchange.upgrade && !matches!(exchange.body, Body::Raw) {
             exchange.body = Body::Raw;
             exchange.in_flight.becomes_tunnel();
@@ -105,7 +106,7 @@ impl Connection {
         if exchange.response_done || exchange.response.ends_with_connection() {
             exchange.close = true;
             self.finish(io);
-        } else if exchange.sent_any {
+        } else if exchange.has_begun {
             // The client must see that the body is incomplete, so the connection ends before the
             // body's end.
             self.end_exchange();
@@ -118,7 +119,7 @@ impl Connection {
     /// As under Node, what the kernel has not sent is lost.
     fn program_reset(&mut self, io: &Io) {
         match &self.phase {
-            Phase::Exchange(exchange) if exchange.sent_any && !exchange.response_done => self.reset(),
+            Phase::Exchange(exchange) if exchange.has_begun && !exchange.response_done => self.reset(),
             _ => self.program_ended(true, io),
         }
     }

@@ -13,13 +13,15 @@ use http::Request;
 use tokio::task::spawn_local;
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::resets::MAX_RESETS;
 use super::response::Responder;
-use super::shared::{MAX_RESETS, OpenStream, Shared};
+use super::shared::{OpenStream, Shared};
 use super::stream::Http2Stream;
 use super::watched::WatchedStream;
+use crate::http1::refusal::Refusal;
 use crate::io::shared::{Io, Open};
 use crate::io::stream::{Ends, Stream};
-use crate::limits::REQUEST_WINDOW;
+use crate::limits::{Limits, REQUEST_WINDOW};
 use crate::stats::add;
 
 /// Streams of one connection at a time.
@@ -47,7 +49,10 @@ async fn run(io: Rc<Io>, stream: Stream, ends: Ends, _open: Open) {
     let shared = Rc::new(Shared::new(is_secure, certificate));
     let stream = WatchedStream::new(stream, shared.clone(), io.clone());
     let handshake = builder(limits.max_head).handshake::<_, Bytes>(stream);
-    let Ok(Ok(mut connection)) = tokio::time::timeout(limits.head_timeout, handshake).await else { return };
+    let Ok(outcome) = tokio::time::timeout(limits.head_timeout, handshake).await else {
+        return io.entrance.stats.refused(Refusal::HeadTimeout);
+    };
+    let Ok(mut connection) = outcome else { return };
     let mut tick = Tick::new();
     let mut life = Life { busy_at: io.entrance.now(), last_ticks: None };
     loop {
@@ -84,7 +89,7 @@ async fn run(io: Rc<Io>, stream: Stream, ends: Ends, _open: Open) {
                 life.last_ticks = Some(0);
             }
             Event::Tick => {
-                if !life.goes_on(&mut connection, shared.has_streams(), &io) {
+                if !life.goes_on(&mut connection, &shared, &io) {
                     return;
                 }
             }
@@ -148,12 +153,13 @@ struct Life {
 }
 
 impl Life {
-    fn goes_on(&mut self, connection: &mut Connection<WatchedStream, Bytes>, is_busy: bool, io: &Io) -> bool {
-        let now = io.entrance.now();
+    fn goes_on(&mut self, connection: &mut Connection<WatchedStream, Bytes>, shared: &Shared, io: &Io) -> bool {
+        let Limits { head_timeout, idle_timeout, .. } = io.entrance.limits;
+        let (now, is_busy) = (io.entrance.now(), shared.has_streams());
         if is_busy {
             self.busy_at = now;
         }
-        let is_idle = now.saturating_sub(self.busy_at) > io.entrance.limits.idle_timeout.as_millis() as u64;
+        let is_over = |since: u64, limit: Duration| now.saturating_sub(since) > limit.as_millis() as u64;
         match &mut self.last_ticks {
             // Streams end by their own limits.
             Some(_) if is_busy => true,
@@ -161,8 +167,15 @@ impl Life {
                 *ticks += 1;
                 *ticks <= LAST_TICKS
             }
+            // No other stream gets anything from its client before the end of that head.
+            None if shared.head_since.get().is_some_and(|since| is_over(since, head_timeout)) => {
+                io.entrance.stats.refused(Refusal::HeadTimeout);
+                connection.abrupt_shutdown(Reason::NO_ERROR);
+                self.last_ticks = Some(0);
+                true
+            }
             None => {
-                if is_idle || io.is_draining() {
+                if is_over(self.busy_at, idle_timeout) || io.is_draining() {
                     connection.graceful_shutdown();
                     self.last_ticks = Some(0);
                 }
@@ -178,12 +191,12 @@ fn builder(max_head: usize) -> Builder {
         .max_concurrent_streams(MAX_STREAMS)
         .initial_window_size(REQUEST_WINDOW as u32)
         .initial_connection_window_size(CONNECTION_WINDOW)
-        // Fields that do not fit, in CONTINUATION too, end the stream with 431 (CVE-2024-27316).
-        .max_header_list_size(max_head as u32)
+        // Twice what is allowed: the response of h2 to what does not fit has only a status.
+        .max_header_list_size(max_head.saturating_mul(2) as u32)
         .max_concurrent_reset_streams(32)
         // Those of one read. The streams' tasks, which count resets, run only after it.
         .max_pending_accept_reset_streams(MAX_RESETS as usize)
-        // It would be for the lifetime of the connection. `Shared::was_refused` counts them.
+        // It would be for the lifetime of the connection. `Resets` counts them.
         .max_local_error_reset_streams(None)
         .max_send_buffer_size(REQUEST_WINDOW)
         // WebSockets (RFC 8441).
@@ -195,7 +208,7 @@ fn begin(io: &Rc<Io>, request: Request<RecvStream>, responder: Responder, ends: 
     add(&io.entrance.stats.http2_requests, 1);
     let now = io.entrance.now();
     let shared = shared.clone();
-    let guard = OpenStream::new(&shared, responder.stream_id().into());
+    let guard = OpenStream::new(&shared);
     io.add(
         |slot, number| {
             let mut stream = Http2Stream::new(responder, slot, number, ends, shared, now);

@@ -1,18 +1,15 @@
 //! Counts the frames of a client that carry no request, so that a flood of them ends its
 //! connection: settings, pings, window updates, resets, priorities, empty data, continuations
 //! (CVE-2019-9511 to 9518, CVE-2024-27316). h2 answers or ignores most of them, and sets no limit.
-//! Removes the empty data that h2 would limit for the lifetime of a connection.
+//! Removes the empty data that h2 would limit for the lifetime of a connection, and makes small
+//! continuations large ones.
 
+use bytes::{Buf, BytesMut};
+
+use super::allowance::Allowance;
+use super::head_block::HeadBlock;
 use super::open_bodies::OpenBodies;
-
-/// Frames that a client may send at once without a request or data.
-const BURST: u32 = 2_000;
-/// Further ones in each second.
-const PER_SECOND: u64 = 500;
-/// What a request allows.
-const PER_REQUEST: u32 = 16;
-/// A client confirms what it gets, in windows as small as this.
-const BYTES_PER_FRAME: usize = 512;
+use super::passage::Passage;
 
 const PREFACE: usize = 24;
 pub const HEADER: usize = 9;
@@ -37,22 +34,16 @@ pub struct FrameCounter {
     header: [u8; HEADER],
     /// How much of the header there is. h2 has none of it before it is complete.
     filled: usize,
-    /// Last bytes of the header that h2 must get before all others.
-    owed: usize,
+    /// Bytes that h2 must get before all others.
+    owed: BytesMut,
+    /// The head that is coming.
+    head: Option<HeadBlock>,
+    /// The frame that is coming is gathered there.
+    gathers: bool,
     bodies: OpenBodies,
-    allowed: u32,
-    /// When time last allowed some, in milliseconds.
-    since: u64,
-    /// Sent bytes that have not allowed a frame.
-    sent: usize,
+    allowance: Allowance,
     /// All frames so far.
     pub seen: u64,
-}
-
-enum Verdict {
-    Pass,
-    Drop,
-    Flood,
 }
 
 impl FrameCounter {
@@ -61,104 +52,112 @@ impl FrameCounter {
             skip: PREFACE,
             header: [0; HEADER],
             filled: 0,
-            owed: 0,
+            owed: BytesMut::new(),
+            head: None,
+            gathers: false,
             bodies: OpenBodies::default(),
-            allowed: BURST,
-            since: now,
-            sent: 0,
+            allowance: Allowance::new(now),
             seen: 0,
         }
     }
 
-    /// Bytes without which a header that has begun is not complete. No more than these may be read
-    /// at once: a header that passes needs the place of its first bytes.
-    pub fn missing(&self) -> usize {
-        if self.filled > 0 { HEADER - self.filled } else { 0 }
-    }
-
     /// Bytes that h2 must get before more are read.
     pub fn owed(&self) -> &[u8] {
-        &self.header[HEADER - self.owed..]
+        &self.owed
     }
 
     pub fn pay(&mut self, length: usize) {
-        self.owed -= length;
+        self.owed.advance(length);
+        if self.owed.is_empty() {
+            self.owed = BytesMut::new();
+        }
     }
 
-    /// Moves what h2 gets to the beginning of these bytes, and returns its length. `None` if there
-    /// are more frames than the client may send.
+    /// Since when a head is coming, in milliseconds.
+    pub fn head_since(&self) -> Option<u64> {
+        self.head.as_ref().map(|head| head.since)
+    }
+
+    /// Moves what h2 gets to the beginning of these bytes, and returns its length. What is owed
+    /// then comes behind it. `None` if there are more frames than the client may send.
     pub fn received(&mut self, bytes: &mut [u8], now: u64) -> Option<usize> {
-        self.pass_time(now);
-        let (mut from, mut to) = (0, 0);
-        while from < bytes.len() {
-            let left = bytes.len() - from;
+        self.allowance.pass_time(now);
+        let mut passage = Passage { bytes, from: 0, to: 0, owed: std::mem::take(&mut self.owed) };
+        while passage.from < passage.bytes.len() {
+            let left = passage.bytes.len() - passage.from;
             if self.skip > 0 {
-                let length = self.skip.min(left);
-                self.skip -= length;
-                if from > to {
-                    bytes.copy_within(from..from + length, to);
+                self.content(self.skip.min(left), &mut passage);
+            } else {
+                let length = (HEADER - self.filled).min(left);
+                let more = &passage.bytes[passage.from..passage.from + length];
+                self.header[self.filled..self.filled + length].copy_from_slice(more);
+                self.filled += length;
+                passage.from += length;
+                if self.filled < HEADER {
+                    break;
                 }
-                (from, to) = (from + length, to + length);
-                continue;
-            }
-            let length = (HEADER - self.filled).min(left);
-            self.header[self.filled..self.filled + length].copy_from_slice(&bytes[from..from + length]);
-            self.filled += length;
-            from += length;
-            if self.filled < HEADER {
-                break;
-            }
-            match self.count() {
-                Verdict::Flood => return None,
-                Verdict::Drop => {}
-                Verdict::Pass if from - to < HEADER => self.owed = HEADER,
-                Verdict::Pass => {
-                    bytes[to..to + HEADER].copy_from_slice(&self.header);
-                    to += HEADER;
+                self.filled = 0;
+                self.seen += 1;
+                let [a, b, c, ..] = self.header;
+                self.skip = usize::from(a) << 16 | usize::from(b) << 8 | usize::from(c);
+                if !self.allowance.count(&self.header, self.skip) {
+                    return None;
                 }
+                self.begin(&mut passage, now);
+            }
+            if self.skip == 0 {
+                self.end(&mut passage);
             }
         }
+        let Passage { to, owed, .. } = passage;
+        self.owed = owed;
         Some(to)
     }
 
     pub fn sent(&mut self, length: usize) {
-        self.sent += length;
-        self.allow((self.sent / BYTES_PER_FRAME) as u32);
-        self.sent %= BYTES_PER_FRAME;
+        self.allowance.sent(length);
     }
 
-    fn count(&mut self) -> Verdict {
-        let [a, b, c, kind, flags, ..] = self.header;
-        self.skip = usize::from(a) << 16 | usize::from(b) << 8 | usize::from(c);
-        self.filled = 0;
-        self.seen += 1;
-        match kind {
-            kind::HEADERS => self.allow(PER_REQUEST),
-            kind::DATA if self.skip > 0 || flags & flag::END_STREAM != 0 => {
-                self.allow((self.skip / BYTES_PER_FRAME) as u32);
+    /// A frame begins, whose header is complete.
+    fn begin(&mut self, passage: &mut Passage<'_>, now: u64) {
+        let is_needless = self.bodies.is_needless(&self.header);
+        self.gathers = self.head.as_mut().is_some_and(|head| head.continues(&self.header, self.skip));
+        if self.gathers || (is_needless && self.head.is_none()) {
+            return;
+        }
+        if self.header[3] == kind::HEADERS {
+            self.head = Some(HeadBlock::new(&self.header, now));
+        }
+        passage.put(&self.header);
+    }
+
+    /// Bytes of a frame behind its header.
+    fn content(&mut self, length: usize, passage: &mut Passage<'_>) {
+        self.skip -= length;
+        let Some(head) = self.head.as_mut().filter(|_| self.gathers) else { return passage.keep(length) };
+        let end = passage.from + length;
+        while passage.from < end {
+            match head.gather(&passage.bytes[passage.from..end]) {
+                0 => passage.put(&head.frame(false)),
+                taken => passage.from += taken,
             }
-            _ if self.allowed == 0 => return Verdict::Flood,
-            _ => self.allowed -= 1,
-        }
-        if self.bodies.is_needless(&self.header) { Verdict::Drop } else { Verdict::Pass }
-    }
-
-    fn pass_time(&mut self, now: u64) {
-        let more = now.saturating_sub(self.since) * PER_SECOND / 1000;
-        if more > 0 {
-            self.since = now;
-            self.allow(u32::try_from(more).unwrap_or(BURST));
         }
     }
 
-    fn allow(&mut self, more: u32) {
-        self.allowed = self.allowed.saturating_add(more).min(BURST);
+    /// A frame has ended.
+    fn end(&mut self, passage: &mut Passage<'_>) {
+        if let Some(mut head) = self.head.take_if(|head| head.is_last)
+            && self.gathers
+        {
+            passage.put(&head.frame(true));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::http2::allowance::{BURST, BYTES_PER_FRAME};
 
     fn frame(length: u8, kind: u8, flags: u8) -> Vec<u8> {
         let mut frame = vec![0, 0, length, kind, flags, 0, 0, 0, 1];
@@ -175,17 +174,12 @@ mod tests {
     /// What h2 gets of bytes that come in such pieces. `None`: they are a flood.
     fn passed(counter: &mut FrameCounter, bytes: &[u8], size: usize, now: u64) -> Option<Vec<u8>> {
         let mut passed = Vec::new();
-        for mut piece in bytes.chunks(size) {
-            while !piece.is_empty() {
-                let length = if counter.missing() > 0 { counter.missing().min(piece.len()) } else { piece.len() };
-                let mut part = piece[..length].to_vec();
-                piece = &piece[length..];
-                let kept = counter.received(&mut part, now)?;
-                passed.extend_from_slice(&part[..kept]);
-                while !counter.owed().is_empty() {
-                    passed.push(counter.owed()[0]);
-                    counter.pay(1);
-                }
+        for mut piece in bytes.chunks(size).map(<[u8]>::to_vec) {
+            let kept = counter.received(&mut piece, now)?;
+            passed.extend_from_slice(&piece[..kept]);
+            while !counter.owed().is_empty() {
+                passed.push(counter.owed()[0]);
+                counter.pay(1);
             }
         }
         Some(passed)
@@ -224,6 +218,55 @@ mod tests {
         let mut counter = begun();
         assert!(passed(&mut counter, &head, 50, 1).is_some());
         assert_eq!(allowed(&mut counter, &empty, 9), BURST as usize);
+    }
+
+    /// A head in such pieces of content, behind a beginning.
+    fn head(content: &[u8], size: usize) -> Vec<u8> {
+        let mut bytes = frame(3, kind::HEADERS, flag::END_STREAM);
+        let pieces = content.len().div_ceil(size);
+        for (place, piece) in content.chunks(size).enumerate() {
+            let [.., a, b] = piece.len().to_be_bytes();
+            let flags = if place + 1 == pieces { flag::END_HEADERS } else { 0 };
+            bytes.extend_from_slice(&[0, a, b, kind::CONTINUATION, flags, 0, 0, 0, 1]);
+            bytes.extend_from_slice(piece);
+        }
+        bytes
+    }
+
+    #[test]
+    fn small_continuations_become_large_ones_whatever_the_pieces() {
+        let content: Vec<_> = (0..40_000).map(|n| n as u8).collect();
+        let behind = frame(8, 6, 0);
+        let expected = [head(&content, 16 * 1024), behind.clone(), head(&[], 1)].concat();
+        for cut in [64, 1000, 16 * 1024] {
+            let sent = [head(&content, cut), behind.clone(), head(&[], 1)].concat();
+            for size in [1, 10, 5_000, 20_000, sent.len()] {
+                assert!(passed(&mut begun(), &sent, size, 1).as_ref() == Some(&expected), "{cut} by {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_part_of_a_head_does_not_become_one() {
+        let begin = frame(3, kind::HEADERS, flag::END_STREAM);
+        let gathered = frame(20, kind::CONTINUATION, 0);
+        let mut other = frame(20, kind::CONTINUATION, flag::END_HEADERS);
+        other[8] = 3;
+        for wrong in [other, frame(0, kind::DATA, flag::END_HEADERS), frame(4, 8, flag::END_HEADERS)] {
+            let sent = [&begin[..], &gathered, &wrong].concat();
+            assert_eq!(passed(&mut begun(), &sent, 7, 1), Some([&begin[..], &wrong].concat()));
+        }
+    }
+
+    #[test]
+    fn a_head_comes_until_its_last_byte() {
+        let sent = head(&[7; 30], 10);
+        let mut counter = begun();
+        for (place, byte) in sent.iter().enumerate() {
+            assert_eq!(counter.head_since().is_some(), place >= HEADER);
+            assert!(counter.received(&mut [*byte], 1 + place as u64).is_some());
+        }
+        assert_eq!(counter.head_since(), None);
     }
 
     #[test]

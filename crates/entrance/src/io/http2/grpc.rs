@@ -31,7 +31,7 @@ impl Http2Stream {
             return;
         }
         let is_last = (word(record, 1) >> 16) as u16 & flag::LAST != 0;
-        exchange.sent_any = true;
+        exchange.has_begun = true;
         self.since = io.entrance.now();
         self.response.continues(self.since);
         match word(record, 1) as u8 {
@@ -96,9 +96,13 @@ fn status_of(refusal: Refusal) -> (&'static str, &'static str) {
     match refusal {
         Refusal::HeadTooLarge => ("8", "The metadata is larger than the limit"),
         Refusal::BodyTooLarge | Refusal::ExtensionTooLarge => ("8", "The messages are larger than the limit"),
-        Refusal::HeadTimeout | Refusal::BodyTimeout => ("4", "The call did not arrive in time"),
+        Refusal::HeadTimeout | Refusal::BodyTimeout | Refusal::ResponseTimeout => {
+            ("4", "The call did not arrive in time")
+        }
         Refusal::WorkerDied => ("14", "The worker ended before it had answered"),
         Refusal::HungUp => ("14", "The service hung up before it had answered"),
+        Refusal::ResponseMalformed => ("14", "The service answered with something that is not HTTP"),
+        Refusal::NotServing => ("14", "The service is not serving"),
         Refusal::NoWorker | Refusal::Overloaded | Refusal::ConnectionLimit => {
             ("14", "No worker can serve the call at the moment")
         }

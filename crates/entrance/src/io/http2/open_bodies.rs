@@ -12,8 +12,6 @@ const MAX_BODIES: usize = 256;
 #[derive(Default)]
 pub struct OpenBodies {
     streams: VecDeque<u32>,
-    /// Only a CONTINUATION may come next.
-    in_head: bool,
 }
 
 impl OpenBodies {
@@ -25,14 +23,11 @@ impl OpenBodies {
         match kind {
             kind::DATA if !ends_stream => {
                 let is_empty = [a, b, c] == [0; 3] && flags & flag::PADDED == 0;
-                return is_empty && !self.in_head && self.streams.contains(&stream);
+                return is_empty && self.streams.contains(&stream);
             }
             kind::HEADERS if !ends_stream => self.begins(stream),
             kind::DATA | kind::HEADERS | kind::RESET => self.streams.retain(|&other| other != stream),
             _ => {}
-        }
-        if kind == kind::HEADERS || kind == kind::CONTINUATION {
-            self.in_head = flags & flag::END_HEADERS == 0;
         }
         false
     }
@@ -89,15 +84,6 @@ mod tests {
             assert!(!bodies.is_needless(&end));
             assert!(!bodies.is_needless(&empty(5)));
         }
-    }
-
-    #[test]
-    fn it_is_not_within_a_head() {
-        let mut bodies = with_body(5);
-        bodies.is_needless(&header(9, kind::HEADERS, flag::END_STREAM, 7));
-        assert!(!bodies.is_needless(&empty(5)));
-        bodies.is_needless(&header(9, kind::CONTINUATION, flag::END_HEADERS, 7));
-        assert!(bodies.is_needless(&empty(5)));
     }
 
     #[test]

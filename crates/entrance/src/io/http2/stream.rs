@@ -28,6 +28,8 @@ use crate::worker::record::{Header, REPLY_WORDS, flag, kind, reply, word};
 pub struct Http2Stream {
     pub(super) slot: u32,
     pub(super) number: u32,
+    /// That of HTTP/2.
+    id: u32,
     ends: Ends,
     pub(super) shared: Rc<Shared>,
     pub(super) response: Response,
@@ -67,6 +69,7 @@ impl Http2Stream {
         Self {
             slot,
             number,
+            id: responder.stream_id().into(),
             ends,
             shared,
             response: Response::new(responder, now),
@@ -137,9 +140,7 @@ impl Http2Stream {
     fn try_offer(&mut self, text: &[u8], io: &Io) -> Result<(), Refusal> {
         let limits = &io.entrance.limits;
         let mut fields = Fields::new();
-        // Names and framing make it longer than h2 has counted it.
-        let max_head = limits.max_head.saturating_mul(2);
-        let head = parse(text, &mut Progress::default(), &mut fields, max_head, limits.max_fields)?;
+        let head = parse(text, &mut Progress::default(), &mut fields, limits.max_head, limits.max_fields)?;
         let head = head.ok_or(Refusal::Malformed)?;
         let method = head.method.of(text);
         let retriable = self.body.is_none() && self.rest.is_empty() && is_idempotent(method);
@@ -216,7 +217,7 @@ impl Http2Stream {
                 exchange.response.feed_to(bytes, &mut self.response);
                 // The worker counts its text. Head and framing are not ahead of the client.
                 self.response.sent += bytes.len().saturating_sub(self.response.queued - queued);
-                exchange.sent_any = true;
+                exchange.has_begun = self.response.has_begun();
                 self.since = io.entrance.now();
                 if exchange.response.is_switched() {
                     if !self.response.is_tunnel {
@@ -262,14 +263,14 @@ impl Http2Stream {
         if self.response.was_reset() {
             // A WebSocket may end in this way.
             if !(self.response.is_tunnel && self.response.has_begun()) {
-                self.shared.was_reset(io.entrance.now());
+                self.shared.resets.borrow_mut().noticed(self.id, io.entrance.now());
             }
             return Poll::Ready(());
         }
         match self.state {
             State::Closed => Poll::Ready(()),
             State::Over if self.response.is_sent() => {
-                self.shared.has_ended();
+                self.shared.resets.borrow_mut().allow_one();
                 Poll::Ready(())
             }
             _ => Poll::Pending,

@@ -63,17 +63,12 @@ impl WatchedStream {
         add(&self.io.entrance.stats.bytes_in, length as u64);
         let passed = self.frames.received(bytes, self.io.entrance.now());
         buffer.set_filled(before + passed.unwrap_or(0));
+        self.shared.head_since.set(self.frames.head_since());
         if passed.is_none() {
             self.shared.floods();
             return Poll::Pending;
         }
         Poll::Ready(read.map(|()| length == 0))
-    }
-
-    /// Only the rest of a frame's header, of which h2 gets nothing yet.
-    fn read_header(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<bool>> {
-        let length = self.frames.missing().min(buffer.remaining());
-        self.read(context, &mut ReadBuf::new(buffer.initialize_unfilled_to(length)))
     }
 }
 
@@ -98,9 +93,7 @@ impl AsyncRead for WatchedStream {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            let is_in_header = this.frames.missing() > 0;
-            let read = if is_in_header { this.read_header(context, buffer) } else { this.read(context, buffer) };
-            if ready!(read)? || buffer.filled().len() > before {
+            if ready!(this.read(context, buffer))? || buffer.filled().len() > before {
                 return Poll::Ready(Ok(()));
             }
         }
@@ -115,7 +108,7 @@ impl AsyncWrite for WatchedStream {
             add(&this.io.entrance.stats.bytes_out, length as u64);
             this.frames.sent(length);
             let now = this.io.entrance.now();
-            this.resets.sent(&bytes[..length], |stream| this.shared.was_refused(stream, now));
+            this.resets.sent(&bytes[..length], |stream| this.shared.resets.borrow_mut().sent(stream, now));
         }
         match this.writes {
             Writes::Flow if written.is_pending() => this.writes = Writes::Blocked { seen: this.frames.seen },

@@ -2,12 +2,13 @@ import { handleExpect, type Handover } from '../../gateway/handover.ts'
 import type { LocalEndpoint } from '../../mesh/routing/endpoint.ts'
 import type { Scope } from '../../mesh/scope.ts'
 import { recountHeaders, requestHeadersFault } from '../../node/request-headers.ts'
+import { statedBytes, statedBytesFault } from '../../node/response.ts'
 import { serverOptionsFault } from '../../node/server-options.ts'
 import { upgradeChoiceFault, wantsUpgrade } from '../../node/upgrade-choice.ts'
 import { isStandard } from './standard-server.ts'
 
 export function probe(): string | undefined {
-  return serverOptionsFault() ?? upgradeChoiceFault() ?? requestHeadersFault()
+  return serverOptionsFault() ?? upgradeChoiceFault() ?? requestHeadersFault() ?? statedBytesFault()
 }
 
 export const attachment: Handover = {
@@ -25,6 +26,8 @@ export const attachment: Handover = {
     if (hasListener || handleExpect(context))
       runInService(endpoint, scope, () => server.emit(hasListener ? event : 'request', req, res))
   },
+
+  isShort: (res, written) => written < (statedBytes(res) ?? 0),
 
   wantsUpgrade: (req, { server }) => wantsUpgrade(server, req),
 

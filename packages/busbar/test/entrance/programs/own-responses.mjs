@@ -25,6 +25,16 @@ const server = createServer((request, response) => {
     informs[how](response)
     return setTimeout(acts.destroy, 10, socket)
   }
+  if (what === 'dies') {
+    informs[how](response)
+    return setTimeout(() => {
+      throw new Error('deliberate')
+    }, 10)
+  }
+  if (what === 'states') {
+    response.writeHead(how === '304' ? 304 : 200, { 'content-length': how === '304' ? 50 : how })
+    return response.end('12345')
+  }
   socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\npart')
   setTimeout(acts[how], 10, socket)
 })
