@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { noResponse } from './problems/gateway-problems.ts'
 import { endLinger, lingerBytes, lingerTime } from './problems/linger.ts'
-import { problemText, type Problem } from './problems/problem.ts'
+import type { OwnResponses } from './problems/own-responses.ts'
+import type { Problem } from './problems/problem.ts'
 import type { ClientConnection, RequestContext } from './request-context.ts'
 
 /**
@@ -22,6 +23,7 @@ export type ConnectionState = 'open' | 'closing' | 'upgraded'
 /** One HTTP connection of a client, plain or over TLS. */
 export class Connection implements ClientConnection {
   readonly socket: Socket
+  readonly #responses: OwnResponses
   state: ConnectionState = 'open'
   /** `bytesWritten` of the socket when the latest response ended. */
   bytesOfResponses = 0
@@ -43,8 +45,9 @@ export class Connection implements ClientConnection {
   #idleTimeout: number | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, responses: OwnResponses) {
     this.socket = socket
+    this.#responses = responses
     this.#noticeWrites()
     this.#respondBeforeDestroy()
     this.#deferHalfClose()
@@ -121,7 +124,7 @@ export class Connection implements ClientConnection {
   failRequest(problem: Problem, context: RequestContext | undefined, method?: string): void {
     if (!this.#canRespond(context)) return this.destroy()
     this.state = 'closing'
-    this.socket.end(textFor(problem, context, method))
+    this.socket.end(this.#textFor(problem, context, method))
     if (context?.req.complete === true) this.socket.destroySoon()
     else this.#linger(context?.req)
   }
@@ -232,7 +235,7 @@ export class Connection implements ClientConnection {
         error?.syscall === undefined &&
         this.#canRespond(next)
       )
-        socket.write(textFor(noResponse(next.service, 'SERVICE_HANGUP'), next))
+        socket.write(this.#textFor(noResponse(next.service, 'SERVICE_HANGUP'), next))
       return destroy(error)
     }
   }
@@ -260,6 +263,12 @@ export class Connection implements ClientConnection {
     const hasBegun = this.#hasBegun || context?.res.headersSent === true
     return this.socket.writable && this.#next === context && !hasBegun
   }
+
+  #textFor(problem: Problem, context: RequestContext | undefined, method?: string): string {
+    if (context === undefined) return this.#responses.text(problem, { method })
+    const { path, req } = context
+    return this.#responses.text(problem, { path, method: req.method, origin: req.headers.origin })
+  }
 }
 
 /** Calls `onStalled` each time that nothing has been written for {@link stallTime}. */
@@ -276,10 +285,6 @@ export function whenStalled(socket: Socket, onStalled: () => void): void {
 function isInformational(chunk: unknown): boolean {
   if (typeof chunk !== 'string' || !/^HTTP\/1\.1 1(?!01)\d\d/.test(chunk)) return false
   return chunk.indexOf('\r\n\r\n') === chunk.length - 4
-}
-
-function textFor(problem: Problem, context: RequestContext | undefined, method?: string): string {
-  return problemText(problem, context?.path, context?.req.method ?? method)
 }
 
 /** Discards the rest of the body, which the program can no longer read. */
