@@ -1,3 +1,4 @@
+import type { Server } from 'node:http'
 import { errorTable } from '../contract/errors.ts'
 import type { MeshContext } from '../mesh/mesh-context.ts'
 import { noWorker } from '../shared/metrics/worker-pair.ts'
@@ -14,15 +15,19 @@ export interface DeliveryParts {
   readonly handover: Handover | undefined
   readonly inFlight: InFlightRequests
   readonly responses: OwnResponses
+  /** Every request in flight. */
+  readonly requests: () => Iterable<RequestContext>
 }
 
 /** Gives routed requests to their instances, each in one of three ways. */
 export class Delivery {
   readonly #parts: DeliveryParts
   readonly #agent = new KeepAliveAgent()
+  readonly #watch: Disposable
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts
+    this.#watch = parts.mesh.router.watch(({ server }) => this.#watchClose(server))
   }
 
   deliver(context: RequestContext, { route, endpoint }: Target): void {
@@ -41,7 +46,23 @@ export class Delivery {
 
   /** Closes the idle connections to services. */
   destroy(): void {
+    this.#watch[Symbol.dispose]()
     this.#agent.destroy()
+  }
+
+  /**
+   * `closeAllConnections()` of a program also closes the connections of the gateway's requests that
+   * it has. Node's server knows only those that it has accepted. Idle ones are the gateway's: their
+   * next request may be for another service.
+   */
+  #watchClose(server: Partial<Server>): void {
+    // Servers of HTTP/2 have no such method.
+    const close = server.closeAllConnections?.bind(server)
+    if (close === undefined) return
+    server.closeAllConnections = () => {
+      close()
+      for (const { handedTo, req } of this.#parts.requests()) if (handedTo?.server === server) req.socket.destroy()
+    }
   }
 
   /** A service elsewhere has not responded, and will not. */

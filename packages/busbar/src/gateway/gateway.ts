@@ -79,7 +79,8 @@ class HttpGateway implements Gateway {
       meter,
       tracer,
     })
-    this.#delivery = new Delivery({ mesh, handover, inFlight: this.#inFlight, responses })
+    const requests = (): Iterable<RequestContext> => this.#connections.requests()
+    this.#delivery = new Delivery({ mesh, handover, inFlight: this.#inFlight, responses, requests })
     this.#connections = new Connections({
       responses,
       onClosed: (connection) => connection.requests.forEach((context) => this.#inFlight.end(context)),
