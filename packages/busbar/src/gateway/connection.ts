@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { noResponse } from './problems/gateway-problems.ts'
-import { endLinger, lingerBytes, lingerTime } from './problems/linger.ts'
-import { problemText, type Problem } from './problems/problem.ts'
+import { discardBody, endLinger, lingerTime } from './problems/linger.ts'
+import type { OwnResponses } from './problems/own-responses.ts'
+import type { Problem } from './problems/problem.ts'
 import type { ClientConnection, RequestContext } from './request-context.ts'
 
 /**
@@ -22,6 +23,7 @@ export type ConnectionState = 'open' | 'closing' | 'upgraded'
 /** One HTTP connection of a client, plain or over TLS. */
 export class Connection implements ClientConnection {
   readonly socket: Socket
+  readonly #responses: OwnResponses
   state: ConnectionState = 'open'
   /** `bytesWritten` of the socket when the latest response ended. */
   bytesOfResponses = 0
@@ -43,11 +45,12 @@ export class Connection implements ClientConnection {
   #idleTimeout: number | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, responses: OwnResponses) {
     this.socket = socket
+    this.#responses = responses
     this.#noticeWrites()
     this.#respondBeforeDestroy()
-    this.#deferHalfClose()
+    this.#watchEnd()
   }
 
   get inFlight(): number {
@@ -121,7 +124,7 @@ export class Connection implements ClientConnection {
   failRequest(problem: Problem, context: RequestContext | undefined, method?: string): void {
     if (!this.#canRespond(context)) return this.destroy()
     this.state = 'closing'
-    this.socket.end(textFor(problem, context, method))
+    this.socket.end(this.#textFor(problem, context, method))
     if (context?.req.complete === true) this.socket.destroySoon()
     else this.#linger(context?.req)
   }
@@ -195,16 +198,19 @@ export class Connection implements ClientConnection {
    * A client that half-closes after its request still reads (RFC 9293, 3.6). Node's server would
    * call `end` at once, so a response that comes later, such as one from another worker, would be
    * lost. That call is deferred until the responses in flight are sent, for as long as they make
-   * progress: a client that is gone looks the same.
+   * progress: a client that is gone looks the same. Any other call is the program's, or comes
+   * behind a response.
    */
-  #deferHalfClose(): void {
+  #watchEnd(): void {
     const { socket } = this
     const end = socket.end.bind(socket)
     let isEnding = false
     socket.prependListener('end', () => (isEnding = true))
     socket.on('end', () => (isEnding = false))
     const deferred = (...args: Parameters<typeof end>): Socket => {
-      if (!isEnding || args.length > 0 || this.inFlight === 0 || this.state === 'upgraded') return end(...args)
+      if (this.state === 'upgraded') return end(...args)
+      if (!isEnding && typeof args[0] !== 'string' && !ArrayBuffer.isView(args[0])) this.#respondForProgram()
+      if (!isEnding || args.length > 0 || this.inFlight === 0) return end(...args)
       this.state = 'closing'
       whenStalled(socket, end)
       return socket
@@ -215,26 +221,28 @@ export class Connection implements ClientConnection {
   /**
    * A program that destroys its request, response or socket before it responds would close the
    * connection without a reason. All three end in the socket's `destroy`, so this is the one place
-   * that sends 502; it costs a property per connection and nothing per request. With several
-   * requests in flight, a later one may be the cause. Then the client gets no response: it would
-   * belong to another request. A `syscall` in the error means that the client is gone.
+   * for them; it costs a property per connection and nothing per request. A `syscall` in the error
+   * means that the client is gone.
    */
   #respondBeforeDestroy(): void {
     const { socket } = this
     const destroy = socket.destroy.bind(socket)
     socket.destroy = (error?: NodeJS.ErrnoException) => {
-      const next = this.#next
-      const isOfNext = this.inFlight === 1 || next?.req.destroyed === true || next?.res.destroyed === true
-      if (
-        next?.service !== undefined &&
-        isOfNext &&
-        !this.#isDestroyed &&
-        error?.syscall === undefined &&
-        this.#canRespond(next)
-      )
-        socket.write(textFor(noResponse(next.service, 'SERVICE_HANGUP'), next))
+      if (!this.#isDestroyed && error?.syscall === undefined) this.#respondForProgram()
       return destroy(error)
     }
+  }
+
+  /**
+   * The program closes the connection: sends 502 if it has not responded. With several requests in
+   * flight, a later one may be the cause. Then the client gets no response: it would belong to
+   * another request.
+   */
+  #respondForProgram(): void {
+    const next = this.#next
+    const isOfNext = this.inFlight === 1 || next?.req.destroyed === true || next?.res.destroyed === true
+    if (next?.service !== undefined && isOfNext && this.#canRespond(next))
+      this.socket.write(this.#textFor(noResponse(next.service, 'SERVICE_HANGUP'), next))
   }
 
   /**
@@ -260,6 +268,12 @@ export class Connection implements ClientConnection {
     const hasBegun = this.#hasBegun || context?.res.headersSent === true
     return this.socket.writable && this.#next === context && !hasBegun
   }
+
+  #textFor(problem: Problem, context: RequestContext | undefined, method?: string): string {
+    if (context === undefined) return this.#responses.text(problem, { method })
+    const { path, req } = context
+    return this.#responses.text(problem, { path, method: req.method, origin: req.headers.origin })
+  }
 }
 
 /** Calls `onStalled` each time that nothing has been written for {@link stallTime}. */
@@ -276,18 +290,4 @@ export function whenStalled(socket: Socket, onStalled: () => void): void {
 function isInformational(chunk: unknown): boolean {
   if (typeof chunk !== 'string' || !/^HTTP\/1\.1 1(?!01)\d\d/.test(chunk)) return false
   return chunk.indexOf('\r\n\r\n') === chunk.length - 4
-}
-
-function textFor(problem: Problem, context: RequestContext | undefined, method?: string): string {
-  return problemText(problem, context?.path, context?.req.method ?? method)
-}
-
-/** Discards the rest of the body, which the program can no longer read. */
-function discardBody(req: IncomingMessage, onTooMuch: () => void): void {
-  let left = lingerBytes
-  req.push = (chunk: Buffer | null) => {
-    if (chunk !== null && (left -= chunk.length) < 0) onTooMuch()
-    return true
-  }
-  req.resume()
 }

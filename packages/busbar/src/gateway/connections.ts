@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net'
 import type { StopTimes } from '../shared/stop-times.ts'
 import { Connection } from './connection.ts'
+import type { OwnResponses } from './problems/own-responses.ts'
 import type { RequestContext } from './request-context.ts'
 
 export interface ConnectionsParts {
+  readonly responses: OwnResponses
   /** The connection has closed, with the requests in flight on it. */
   readonly onClosed: (connection: Connection) => void
   /** Called once per TCP connection, as the balancer counts them. */
@@ -59,7 +61,7 @@ export class Connections {
   }
 
   add(socket: Socket): Connection {
-    const connection = new Connection(socket)
+    const connection = new Connection(socket, this.#parts.responses)
     this.#connections.set(socket, connection)
     if (this.#drain !== undefined) connection.drain(this.#drain.idleTimeout)
     if (this.#handshakes.size > 0) this.#handshakes.delete(peerOf(socket))

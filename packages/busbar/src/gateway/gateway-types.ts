@@ -3,6 +3,7 @@ import type { App } from '../config/app.ts'
 import type { BusbarError } from '../contract/errors.ts'
 import type { ConnectionSink } from '../mesh/sockets/connection-sink.ts'
 import type { MeshContext } from '../mesh/mesh-context.ts'
+import type { RefusalCounts } from '../shared/metrics/refusals.ts'
 import type { WorkerCells } from '../shared/metrics/worker-cells.ts'
 import type { GrpcCarrier } from '../shared/grpc-carrier.ts'
 import type { ServeRequest } from '../shared/http-carrier.ts'
@@ -22,6 +23,8 @@ export interface GatewayParts extends MeshParts {
   readonly log: (level: LogRecord['level'], line: string) => void
   /** Counters of requests in flight and closed connections. */
   readonly cells?: Pick<WorkerCells, 'addInFlight' | 'countClosed'>
+  /** Counts the responses of the gateway itself. */
+  readonly refusals?: Pick<RefusalCounts, 'count'> | undefined
   readonly handover?: Handover | undefined
   /** Undefined if the gateway answers no probes. */
   readonly probes?: Probes | undefined

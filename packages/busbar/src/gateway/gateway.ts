@@ -1,38 +1,28 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
-import { type BusbarError, errorTable } from '../contract/errors.ts'
+import type { BusbarError } from '../contract/errors.ts'
 import { type ConnectionSink, toConnectionSink } from '../mesh/sockets/connection-sink.ts'
 import type { MeshContext } from '../mesh/mesh-context.ts'
-import { noWorker } from '../shared/metrics/worker-pair.ts'
 import type { ServeRequest } from '../shared/http-carrier.ts'
 import type { StopTimes } from '../shared/stop-times.ts'
+import { rejectBadInput } from './bad-input.ts'
 import { Connections } from './connections.ts'
-import { forward } from './forward/forward.ts'
+import { Delivery } from './delivery.ts'
 import { prepareRequest } from './forward/prepare-request.ts'
-import { KeepAliveAgent } from './forward/service-connections.ts'
 import type { Gateway, GatewayParts } from './gateway-types.ts'
-import { handleExpect } from './handover.ts'
 import { InFlightRequests } from './in-flight-requests.ts'
 import { OpenApiPages } from './openapi/openapi-pages.ts'
-import { sendProblem } from './problems/send-problem.ts'
-import {
-  type ClientError,
-  clientErrorProblem,
-  failureProblem,
-  malformed,
-  noResponse,
-  methodOf,
-  stopping,
-  tooLarge,
-} from './problems/gateway-problems.ts'
+import { noResponse, stopping, tooLarge } from './problems/gateway-problems.ts'
+import { OwnResponses } from './problems/own-responses.ts'
 import type { Problem } from './problems/problem.ts'
 import { limitUnknownLength } from './request-body.ts'
-import { RequestContext, type RequestEvent, type Target } from './request-context.ts'
+import { RequestContext, type RequestEvent } from './request-context.ts'
 import { RequestRouter } from './routing/request-router.ts'
 import { type Redirect, redirectOf } from './redirect.ts'
 import { addField } from './response-fields.ts'
 import { createServer, type GatewayServer, isHttp2 } from './server.ts'
 import { CarriedCalls } from './typed/carried-calls.ts'
+import { RouteCors } from './typed/route-cors.ts'
 import { Upgrades } from './upgrades.ts'
 
 export type { Gateway, GatewayParts } from './gateway-types.ts'
@@ -57,7 +47,9 @@ class HttpGateway implements Gateway {
   readonly #router: RequestRouter
   readonly #mesh: MeshContext
   readonly #inFlight: InFlightRequests
-  readonly #agent = new KeepAliveAgent()
+  readonly #responses: OwnResponses
+  readonly #delivery: Delivery
+  readonly #cors: RouteCors
   readonly #connections: Connections
   readonly #sink: ConnectionSink
   readonly #upgrades: Upgrades
@@ -66,13 +58,18 @@ class HttpGateway implements Gateway {
   #stopped: Promise<void> | undefined
 
   constructor(parts: GatewayParts) {
-    const { app, router, tls, cells, meter, tracer, exchanges, streams } = parts
+    const { app, router, tls, cells, meter, tracer, exchanges, streams, handover } = parts
     this.#parts = parts
+    const origins = app.gateway.cors ?? []
+    const responses = new OwnResponses({ origins, onRefused: (reason) => parts.refusals?.count(reason) })
+    this.#responses = responses
+    this.#cors = new RouteCors(app)
     this.#mesh = { router, maxHops: app.limits.maxHops, meter, tracer, exchanges, streams }
     this.#router = new RequestRouter(app, router)
     const { openapi } = app.gateway
     const { routes } = this.#router
-    this.#openapi = openapi && new OpenApiPages(openapi, app, { routes, mesh: this.#mesh, log: parts.log })
+    const mesh = this.#mesh
+    this.#openapi = openapi && new OpenApiPages(openapi, app, { routes, mesh, log: parts.log }, responses)
     this.#inFlight = new InFlightRequests({
       responseTimeout: app.limits.responseTimeout,
       all: () => this.#connections.requests(),
@@ -83,16 +80,20 @@ class HttpGateway implements Gateway {
       meter,
       tracer,
     })
+    const requests = (): Iterable<RequestContext> => this.#connections.requests()
+    this.#delivery = new Delivery({ mesh, handover, inFlight: this.#inFlight, responses, requests })
     this.#connections = new Connections({
+      responses,
       onClosed: (connection) => connection.requests.forEach((context) => this.#inFlight.end(context)),
       onSocketClosed: () => cells?.countClosed(),
     })
     this.#upgrades = new Upgrades({
       router: this.#router,
       connections: this.#connections,
-      mesh: this.#mesh,
-      handover: parts.handover,
+      mesh,
+      handover,
       app,
+      responses,
       responseTimeout: app.limits.responseTimeout,
       overdue: (service) => this.#reportTimeout(service),
     })
@@ -100,7 +101,7 @@ class HttpGateway implements Gateway {
     const created = createServer(app.limits, tls, options, parts.grpc !== undefined)
     ;({ server: this.#server, setTls: this.setTls } = created)
     this.#hsts = app.gateway.tls?.hsts
-    this.redirect = redirectOf(app)
+    this.redirect = redirectOf(app, responses)
     this.#listen(tls !== undefined)
     const http1 = toConnectionSink(this.#server)
     this.#sink = (tls === undefined && parts.grpc?.inClear(this.#connections, http1)) || http1
@@ -159,7 +160,7 @@ class HttpGateway implements Gateway {
     this.#inFlight.stopWatching()
     this.#connections.destroy()
     this.#carried?.destroy()
-    this.#agent.destroy()
+    this.#delivery.destroy()
     this.redirect?.close()
     this.#parts.grpc?.destroy()
     this.#server.close()
@@ -172,7 +173,7 @@ class HttpGateway implements Gateway {
     await this.#connections.drain(times, (connection) => connection.failNext(stopping))
     await Promise.all([webSockets, ...calls])
     this.#inFlight.stopWatching()
-    this.#agent.destroy()
+    this.#delivery.destroy()
     // Not earlier: this also stops Node's checks of header timeouts.
     this.#server.close()
   }
@@ -193,6 +194,7 @@ class HttpGateway implements Gateway {
       isOwn: (request) => probes?.matches(request) === true || this.#openapi?.knows(request) === true,
       onCount: (by) => cells?.addInFlight(by),
       overdue: (service) => this.#reportTimeout(service),
+      responses: this.#responses,
     })
   }
 
@@ -208,8 +210,7 @@ class HttpGateway implements Gateway {
     for (const event of ['request', 'checkContinue', 'checkExpectation'] as const)
       server.on(event, (req: IncomingMessage, res: ServerResponse) => this.#serve(event, req, res))
     server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => this.#upgrades.open(req, socket, head))
-    server.on('connect', (_req: IncomingMessage, socket: Socket) => this.#rejectTunnel(socket))
-    server.on('clientError', (error: ClientError, socket) => this.#onClientError(error, socket as Socket))
+    rejectBadInput(server, this.#connections, this.#parts.app.limits)
   }
 
   #begin(socket: Socket, secure: boolean): void {
@@ -240,51 +241,16 @@ class HttpGateway implements Gateway {
       const problem = this.#inFlight.unserved(context, result.unserved) ?? result.problem
       // After a malformed request, the start of the next one cannot be trusted.
       if (result.problem.code === 'REQUEST_MALFORMED' || req.headers.upgrade !== undefined) connection.finish()
-      return sendProblem(req, res, problem, context.path)
+      if (this.#cors.answersPreflight(req, res, result.unserved)) return
+      return this.#responses.send(req, res, problem, context.path)
     }
     if (result.setCookie !== undefined) addField(res, 'set-cookie', result.setCookie, 'beside')
     const { maxBodySize } = this.#parts.app.limits
     this.#inFlight.routed(context, result)
     prepareRequest(req, result)
+    this.#cors.addTo(req, res, result)
     limitUnknownLength(req, maxBodySize, () => connection.failRequest(tooLarge(maxBodySize), context))
-    this.#deliver(context, result)
-  }
-
-  #deliver(context: RequestContext, { route, endpoint }: Target): void {
-    const { handover } = this.#parts
-    if (endpoint.at === 'here' && endpoint.requestListener !== undefined) {
-      if (handleExpect(context)) endpoint.requestListener(context.req, context.res)
-    } else if (endpoint.at === 'here' && handover?.accepts(endpoint) === true) {
-      this.#inFlight.handedOver(context, endpoint)
-      handover.request(context, endpoint, context.enter(route.scope))
-    } else {
-      const onLost = (error: Error): void => this.#failForwarded(context, route.service, error)
-      const found = (callee: number | undefined): void => void (context.callee = callee)
-      forward({ mesh: this.#mesh, context, route, endpoint, found, agent: this.#agent, onLost })
-    }
-  }
-
-  /** A service elsewhere has not responded, and will not. */
-  #failForwarded(context: RequestContext, service: string, error: Error): void {
-    const { req, res, connection, path } = context
-    const problem = failureProblem(error, service)
-    if (errorTable[problem.code].status === 503) {
-      context.callee = noWorker
-      sendProblem(req, res, problem, path)
-    } else connection.failRequest(problem, context)
-  }
-
-  #rejectTunnel(socket: Socket): void {
-    const connection = this.#connections.of(socket)
-    if (connection === undefined) socket.destroy()
-    else connection.rejectTunnel(malformed('CONNECT is not supported'))
-  }
-
-  #onClientError(error: ClientError, socket: Socket): void {
-    const problem = clientErrorProblem(error, this.#parts.app.limits)
-    const connection = this.#connections.of(socket)
-    if (problem === undefined || connection === undefined) socket.destroy(error)
-    else connection.rejectInput(problem, methodOf(error))
+    this.#delivery.deliver(context, result)
   }
 
   #reportTimeout(service: string | undefined): Problem {

@@ -3,11 +3,13 @@ import type { Socket } from 'node:net'
 import { type ErrorCode, errorTable } from '../contract/errors.ts'
 import { endConnection } from '../mesh/http/problem-response.ts'
 import { noResponse } from './problems/gateway-problems.ts'
-import { problemText, type Problem } from './problems/problem.ts'
+import type { OwnResponses } from './problems/own-responses.ts'
+import type { Problem } from './problems/problem.ts'
 import { noStatus } from '../shared/metrics/edge-table.ts'
 import type { UpgradeCall } from './upgrade-call.ts'
 
 export interface PendingUpgradesParts {
+  readonly responses: OwnResponses
   /** Milliseconds within which a response must begin; 0 for no limit. */
   readonly responseTimeout: number
   /** The problem of an upgrade of this service that got no response in time. */
@@ -34,9 +36,9 @@ export class PendingUpgrades {
 
   /** To be called before the request is changed into the one that the service gets. */
   add(req: IncomingMessage, connection: UpgradedConnection, service: string): PendingUpgrade {
-    const { responseTimeout, overdue } = this.#parts
+    const { responseTimeout, overdue, responses } = this.#parts
     const { socket } = connection
-    const upgrade = new PendingUpgrade(req, connection, service)
+    const upgrade = new PendingUpgrade(req, connection, service, responses)
     const onOverdue = (): void => {
       // An earlier response may still be on its way.
       if (upgrade.canRespond || upgrade.progress === 'awaited' || connection.inFlight > 0)
@@ -75,9 +77,16 @@ export class PendingUpgrade {
   readonly #path: string
   readonly #method: string
   readonly #written: number
+  readonly #responses: OwnResponses
 
-  constructor({ url, method }: IncomingMessage, connection: UpgradedConnection, service: string) {
+  constructor(
+    { url, method }: IncomingMessage,
+    connection: UpgradedConnection,
+    service: string,
+    responses: OwnResponses,
+  ) {
     this.service = service
+    this.#responses = responses
     this.#connection = connection
     this.#path = url!
     this.#method = method!
@@ -133,6 +142,6 @@ export class PendingUpgrade {
   }
 
   #textOf(problem: Problem): string {
-    return problemText(problem, this.#path, this.#method)
+    return this.#responses.text(problem, { path: this.#path, method: this.#method })
   }
 }

@@ -14,7 +14,6 @@ import { prepareRequest } from './forward/prepare-request.ts'
 import type { Handover } from './handover.ts'
 import { PendingUpgrades, type PendingUpgradesParts } from './pending-upgrades.ts'
 import { failureProblem, stopping } from './problems/gateway-problems.ts'
-import { problemText } from './problems/problem.ts'
 import type { RequestRouter } from './routing/request-router.ts'
 import { UpgradeCall } from './upgrade-call.ts'
 
@@ -59,11 +58,11 @@ export class Upgrades {
   }
 
   open(req: IncomingMessage, socket: Socket, head: Buffer): void {
-    const { router, connections, mesh, handover, app } = this.#parts
+    const { router, connections, mesh, handover, app, responses } = this.#parts
     const result = router.route(req)
     const connection = connections.of(socket)
     if (result.problem !== undefined || connection === undefined)
-      return endConnection(socket, problemText(result.problem ?? stopping, req.url, req.method))
+      return endConnection(socket, responses.text(result.problem ?? stopping, { path: req.url, method: req.method }))
     const { route, endpoint } = result
     const { service, scope } = route
     connection.state = 'upgraded'

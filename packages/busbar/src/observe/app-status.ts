@@ -1,5 +1,6 @@
-import type { EventCounts } from '../shared/metrics/instance-table.ts'
+import type { EventCounts } from '../shared/metrics/instance-cells.ts'
 import type { QueueCounts } from '../shared/metrics/queue-cells.ts'
+import type { RefusalCount } from '../shared/metrics/refusals.ts'
 import type { RuntimeStats } from '../shared/metrics/runtime-cells.ts'
 import type { AcceleratorState } from '../shared/accelerators.ts'
 import type { ScheduleStats } from './schedule-status.ts'
@@ -48,6 +49,8 @@ export interface AppStatus {
   readonly schedule: readonly ScheduleStats[]
   /** Null if the app does not use the native entrance. */
   readonly entrance: EntranceStats | null
+  /** Responses in place of services, at either entrance, with those in `entrance`. */
+  readonly refusals: readonly RefusalCount[]
 }
 
 /** A service of other apps. */
@@ -114,8 +117,8 @@ export interface EntranceStats {
   readonly inFlight: number
   readonly bytesReceived: number
   readonly bytesSent: number
-  /** Responses of the entrance itself. */
-  readonly refusals: readonly { readonly status: number; readonly reason: string; readonly count: number }[]
+  /** Responses of the entrance itself, without those of the gateways in the workers. */
+  readonly refusals: readonly RefusalCount[]
   /** How long requests waited until a worker called their handler. */
   readonly queueTimes: {
     /** The number of requests up to each bound; null: all. */

@@ -128,7 +128,7 @@ class Supervisor implements RunningApp {
       ...parts,
       cluster: this.#cluster,
       workers: () => this.workers,
-      entrance: () => this.#ports.entrance,
+      ports: () => this.#ports,
       schedule: () => this.#schedule.stats,
       readiness: () => this.readiness,
     })

@@ -3,6 +3,7 @@ import { type App, gatewayOpensConnections } from '../config/app.ts'
 import { restoreError } from '../contract/errors.ts'
 import type { ListenerSpec } from '../shared/control-messages.ts'
 import { hasDescriptors, pairsOfDescriptors } from '../shared/process/descriptors.ts'
+import type { RefusalCounts } from '../shared/metrics/refusals.ts'
 import { openPort, type Port, portFailure } from '../shared/listeners/open-port.ts'
 import { RefusedConnections } from '../shared/listeners/refused-connections.ts'
 import type { Listeners } from './listeners.ts'
@@ -13,6 +14,7 @@ export interface ReusePortParts {
   readonly specs: readonly ListenerSpec[]
   readonly listeners: Listeners
   readonly isTls: (listener: ListenerSpec) => boolean
+  readonly counts: RefusalCounts
 }
 
 /**
@@ -29,8 +31,8 @@ export class ReusePortListeners {
   }
 
   /** Rejects with the BusbarError of the first port that cannot be opened. */
-  static async open({ app, specs, listeners, isTls }: ReusePortParts): Promise<ReusePortListeners> {
-    const refusals = new RefusedConnections()
+  static async open({ app, specs, listeners, isTls, counts }: ReusePortParts): Promise<ReusePortListeners> {
+    const refusals = new RefusedConnections(counts)
     // Every worker may use an equal share of the process's descriptors.
     const share = gatewayOpensConnections(app) ? Math.max(1, Math.floor(pairsOfDescriptors() / app.workers)) : Infinity
     let open = 0

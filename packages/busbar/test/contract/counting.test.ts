@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { client } from '../../src/contract/client-entry.ts'
 import { startHost, type TypedHost } from '../../src/contract/host/typed-host.ts'
 import { fn, service, stream, type } from '../../src/contract/index.ts'
-import { InstanceCells } from '../../src/shared/metrics/instance-table.ts'
+import { InstanceCells } from '../../src/shared/metrics/instance-cells.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 const never = new Promise<never>(() => {})

@@ -4,5 +4,5 @@ import { way } from '../support/mesh/byte-mesh.ts'
 // service in another worker.
 way.overLink = true
 for (const file of ['problems', 'routes']) await import(`./${file}.test.ts`)
-for (const file of ['handover', 'draining', 'framing', 'pipelined', 'tls'])
+for (const file of ['closed-by-program', 'handover', 'draining', 'framing', 'pipelined', 'tls'])
   await import(`./connections/${file}.test.ts`)

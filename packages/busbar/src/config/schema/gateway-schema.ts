@@ -91,7 +91,8 @@ export const gateway = z
       .optional()
       .meta({
         title: 'a list of origins',
-        description: 'Sites whose pages may call typed services: `https://shop.example`, or `*` for all.',
+        description:
+          'Sites whose pages may call typed services, and read errors of the gateway itself: `https://shop.example`, or `*` for all.',
       }),
     openapi,
     grpc: z

@@ -32,7 +32,7 @@ export function forward(options: ForwardOptions): void {
   const request = toExchangeRequest(req, endpoint)
   const resend = (failed: Exchange): Exchange | undefined =>
     wasReused(failed) && canResend(request) ? openText(options, request, response, connectAnew(options)) : undefined
-  const mayClose = endpoint.at !== 'tcp'
+  const mayClose = (): boolean => endpoint.at !== 'tcp' && endpoint.state !== 'stopped'
   const { edge } = context
   const response = new ForwardedResponse({ service: route.service, req, res, mayClose, onLost, edge, found, resend })
   const exchange = open(options, request, response)

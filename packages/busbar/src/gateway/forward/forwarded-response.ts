@@ -18,15 +18,21 @@ export interface ForwardedResponseParts {
   readonly service: string
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /** The service may close the client's connection, by `connection: close`. */
-  readonly mayClose: boolean
+  /**
+   * True while `connection: close` is the service's word. The connections of an instance that
+   * drains end with such a response, and the client's is not one of them.
+   */
+  readonly mayClose: () => boolean
   /** No response has begun, and none will. The caller must respond. */
   readonly onLost: (error: Error) => void
   /** Counts the call. */
   readonly edge: CallEdge | undefined
   /** Another instance has the request than before: its worker, as for `end` of an edge. */
   readonly found: (callee: number | undefined) => void
-  /** Sends the request again after `failed`. Returns undefined if that is not safe. */
+  /**
+   * Sends the request again after `failed`, if nothing came for it. Returns undefined if that is
+   * not safe.
+   */
   readonly resend?: (failed: Exchange) => Exchange | undefined
 }
 
@@ -47,6 +53,8 @@ export class ForwardedResponse implements ExchangeHandler {
   readonly #parts: ForwardedResponseParts
   /** Forwarding has failed. */
   #isDone = false
+  /** 1xx has come: the service has begun with the request. */
+  #hasBegun = false
   /** Set when the request is sent again. It is reported if the second attempt fails too. */
   #firstError: Error | undefined
   /** Node holds the head back until the first bytes of the body. */
@@ -60,6 +68,7 @@ export class ForwardedResponse implements ExchangeHandler {
 
   onInformation(status: number, headers: ResponseHead['headers']): void {
     const { req, res } = this.#parts
+    this.#hasBegun = true
     // HTTP/1.0 has no 1xx responses (RFC 9110, 15.2).
     if (this.#isOver || res.headersSent || req.httpVersionMinor === 0) return
     try {
@@ -78,7 +87,7 @@ export class ForwardedResponse implements ExchangeHandler {
     if (this.#isOver) return
     const { req, res, mayClose } = this.#parts
     const hasChunks = mayHaveChunks(req, status)
-    if (mayClose && req.httpVersionMinor > 0 && closes(rawHeaders)) res.shouldKeepAlive = false
+    if (req.httpVersionMinor > 0 && closes(rawHeaders) && mayClose()) res.shouldKeepAlive = false
     const closing = res.shouldKeepAlive ? '' : ', close'
     const upgrade = status === upgradeRequired ? `upgrade${closing}` : undefined
     const fields = endToEndHeaders(rawHeaders, { keepsFraming: hasChunks, upgrade })
@@ -140,7 +149,7 @@ export class ForwardedResponse implements ExchangeHandler {
     if (this.#isOver) return
     const { res, resend } = this.#parts
     if (res.headersSent) return this.#truncate()
-    const next = resend?.(this.exchange!)
+    const next = this.#hasBegun ? undefined : resend?.(this.exchange!)
     if (next === undefined) return this.#fail(this.#firstError ?? error)
     this.#parts.edge?.retried()
     this.exchange = next

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { App, OpenApi } from '../../config/app.ts'
 import type { OpenApiDocument } from '../../contract/openapi/types.ts'
-import { sendProblem } from '../problems/send-problem.ts'
+import type { OwnResponses } from '../problems/own-responses.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { Routes } from '../routing/routes.ts'
 import { clientCertificateOf } from '../tls/client-certificate.ts'
@@ -25,11 +25,13 @@ export class OpenApiPages {
   readonly #typed: ReadonlySet<string>
   readonly #needsClientCertificate: boolean
   readonly #log: AppDocumentParts['log']
+  readonly #responses: OwnResponses
 
   constructor(
     openapi: OpenApi,
     { services, gateway: { cors = [], tls } }: Pick<App, 'services' | 'gateway'>,
     parts: Pick<AppDocumentParts, 'routes' | 'mesh' | 'log'>,
+    responses: OwnResponses,
   ) {
     const { path, page } = openapi
     this.#resources = new Map<string, Resource>([[path, 'document'], ...(page === undefined ? [] : resourcesOf(page))])
@@ -37,6 +39,7 @@ export class OpenApiPages {
     this.#cors = cors
     this.#routes = parts.routes
     this.#log = parts.log
+    this.#responses = responses
     this.#needsClientCertificate = tls?.clientCertificate === 'required'
     this.#document = new AppDocument({ openapi, services, ...parts })
     this.#typed = new Set(services.filter(({ kind }) => kind === 'typed').map(({ name }) => name))
@@ -67,7 +70,7 @@ export class OpenApiPages {
     } catch (error) {
       this.#log('warn', `OpenAPI: ${String(error)}`)
       if (res.headersSent) res.destroy()
-      else sendProblem(req, res, failed, path)
+      else this.#responses.send(req, res, failed, path)
     }
   }
 
@@ -85,7 +88,7 @@ export class OpenApiPages {
           .writeHead(308, { location: `..${path.slice(path.lastIndexOf('/', path.length - 2), -1)}` })
           .end()
       case 'script':
-        if (!(await answerScript(req, res))) sendProblem(req, res, notBuilt, path)
+        if (!(await answerScript(req, res))) this.#responses.send(req, res, notBuilt, path)
     }
   }
 

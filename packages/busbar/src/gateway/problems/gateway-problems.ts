@@ -5,6 +5,7 @@ import type { Problem } from './problem.ts'
 
 export const stopping: Problem = {
   code: 'SERVICE_UNAVAILABLE',
+  reason: 'stopping',
   detail: 'The gateway is stopping',
   headers: { 'retry-after': '1' },
 }
@@ -17,6 +18,9 @@ export const needsCertificate: Problem = {
 export function malformed(reason: string): Problem {
   return { code: 'REQUEST_MALFORMED', detail: `The request cannot be served: ${reason}` }
 }
+
+/** The gateway is no proxy. */
+export const noTunnel: Problem = { ...malformed('CONNECT is not supported'), reason: 'not_implemented' }
 
 export function tooLarge(maxBodySize: number): Problem {
   return { code: 'BODY_TOO_LARGE', detail: `The body is larger than ${maxBodySize} bytes`, more: { maxBodySize } }
@@ -94,7 +98,7 @@ export function clientErrorProblem(error: ClientError, limits: Limits): Problem 
       }
     }
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return tooLarge(limits.maxBodySize)
+      return { ...tooLarge(limits.maxBodySize), reason: 'extension_too_large' }
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { code: 'REQUEST_TIMEOUT', detail: 'The request did not arrive in time' }
     case undefined:

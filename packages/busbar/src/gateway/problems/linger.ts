@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
  * connection is destroyed.
  */
 export const lingerTime = 1000
-export const lingerBytes = 4 * 1024 * 1024
+const lingerBytes = 4 * 1024 * 1024
 
 /** Ends the responses that wait for the rest of a body. */
 const ends = new WeakMap<ServerResponse, () => void>()
@@ -32,4 +32,14 @@ export function linger(req: IncomingMessage, res: ServerResponse): void {
 /** The rest of the body cannot be read. */
 export function endLinger(res: ServerResponse): void {
   ends.get(res)?.()
+}
+
+/** Discards the rest of the body, which the program can no longer read. */
+export function discardBody(req: IncomingMessage, onTooMuch: () => void): void {
+  let left = lingerBytes
+  req.push = (chunk: Buffer | null) => {
+    if (chunk !== null && (left -= chunk.length) < 0) onTooMuch()
+    return true
+  }
+  req.resume()
 }

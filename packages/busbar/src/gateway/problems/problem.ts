@@ -1,10 +1,13 @@
 import { STATUS_CODES } from 'node:http'
 import { errorTable, type ErrorCode } from '../../contract/errors.ts'
+import type { RefusalReason } from '../../shared/metrics/refusals.ts'
 
 /** A response that the gateway itself makes, as problem details (RFC 9457). */
 export interface Problem {
   readonly code: ErrorCode
   readonly detail: string
+  /** Counted as this, where the code has several reasons. */
+  readonly reason?: RefusalReason
   /** Extension members, such as `service` and `routes`. */
   readonly more?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>

@@ -2,13 +2,16 @@ import type { HttpResponse, ResponseSink, StartedCall } from '../../contract/htt
 import type { CallEdge } from '../../contract/call/call-edge.ts'
 import type { HttpCarrier } from '../../shared/http-carrier.ts'
 import { noStatus } from '../../shared/metrics/edge-table.ts'
-import { type Problem, problemText } from '../problems/problem.ts'
+import type { OwnResponses } from '../problems/own-responses.ts'
+import type { Problem } from '../problems/problem.ts'
 import { errorTable } from '../../contract/errors.ts'
 import type { ResponseWriter } from './response-text.ts'
 
 /** What all calls of a gateway share. */
 export interface CallOwner {
   readonly writer: ResponseWriter
+  /** In the place of services. */
+  readonly responses: OwnResponses
   /** Clients are to close their connections. */
   readonly isStopping: boolean
   ended(call: CarriedCall): void
@@ -65,7 +68,8 @@ export class CarriedCall implements ResponseSink {
   refuse(problem: Problem, status: number = errorTable[problem.code].status): void {
     if (this.isOver) return
     this.#end(status)
-    this.#carrier.answer(problemText(problem, this.#carrier.url), 'utf8')
+    const text = this.#owner.responses.text(problem, { path: this.#carrier.url, origin: this.#origin })
+    this.#carrier.answer(text, 'utf8')
     this.#started?.abandon()
   }
 

@@ -8,6 +8,7 @@ import { failure, type StartedCall } from '../../contract/http/responder.ts'
 import type { Meter } from '../../mesh/meter.ts'
 import type { Router } from '../../mesh/routing/router.ts'
 import type { HttpCarrier } from '../../shared/http-carrier.ts'
+import type { OwnResponses } from '../problems/own-responses.ts'
 import type { Problem } from '../problems/problem.ts'
 import { stopping } from '../problems/gateway-problems.ts'
 import { ResponseTimeout } from '../response-timeout.ts'
@@ -29,6 +30,7 @@ export interface CarriedParts {
   /** One more or one less is in flight. */
   readonly onCount: (by: 1 | -1) => void
   readonly overdue: (service: string) => Problem
+  readonly responses: OwnResponses
 }
 
 /** Programs that watch Node's server see every request, and its response. */
@@ -44,6 +46,7 @@ const watched = ['http.server.request.start', 'http.server.response.created', 'h
  */
 export class CarriedCalls implements CallOwner {
   readonly writer: ResponseWriter
+  readonly responses: OwnResponses
   isStopping = false
   readonly #parts: CarriedParts
   readonly #fields = new FieldLines()
@@ -56,6 +59,7 @@ export class CarriedCalls implements CallOwner {
   constructor(parts: CarriedParts) {
     const { limits, gateway } = parts.app
     this.#parts = parts
+    this.responses = parts.responses
     this.writer = new ResponseWriter(gateway.cors ?? [], limits.keepAliveTimeout)
     this.#timeout = new ResponseTimeout(limits.responseTimeout, () => this.#findOverdue())
   }

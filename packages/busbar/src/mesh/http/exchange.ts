@@ -82,6 +82,12 @@ export interface Exchange {
 export const dedicatedConnection = Symbol('busbar.dedicatedConnection')
 
 /**
+ * Set on a socket whose caller chooses an instance for each request, and uses the socket for those
+ * that this one gets: a gateway.
+ */
+export const chosenPerRequest = Symbol('busbar.chosenPerRequest')
+
+/**
  * A method of connections in memory: the client closes its end, unless it has sent bytes that have
  * not arrived. A server that closes an idle connection would lose such a request.
  */

@@ -4,6 +4,7 @@ import { BusbarError } from '../../contract/errors.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
 import { noWorker } from '../../shared/metrics/worker-pair.ts'
 import { noStatus, type Transport } from '../../shared/metrics/edge-table.ts'
+import { chosenPerRequest } from '../http/exchange.ts'
 import { exhaustedProblem, hopLimitProblem, type ProblemResponse, sendProblem } from '../http/problem-response.ts'
 import type { MeshContext } from '../mesh-context.ts'
 import { type CountedEdge, type Edge, isFailedResponse, outcomeOf } from '../meter.ts'
@@ -73,6 +74,7 @@ class ServedInstance implements InstanceHandler {
   connected(socket: Socket, preamble: ConnectionPreamble, next: () => void): void {
     const { hops, caller, worker = noWorker, call = noCall, transport = 'unix', isGone } = preamble
     if (this.#endpoint.state === 'stopped') return void socket.destroy()
+    if (caller === undefined) Object.assign(socket, { [chosenPerRequest]: true })
     const scope: MutableScope = { service: this.#endpoint.service, hops }
     this.#connections.set(socket, {
       scope,

@@ -1,6 +1,7 @@
 import type { DirectEdge } from '../../shared/entrance.ts'
 import { InstanceTable } from '../../shared/metrics/instance-table.ts'
 import { QueueCells, queueCounters } from '../../shared/metrics/queue-cells.ts'
+import { listRefusals, type RefusalCount, refusalReasons } from '../../shared/metrics/refusals.ts'
 import { bucketCount } from '../../shared/metrics/latency-buckets.ts'
 import { type EdgeTotal, EdgeTotals } from './edge-totals.ts'
 
@@ -54,6 +55,7 @@ export class CallTotals {
   readonly #instances = new Map<string, InstanceTotals>()
   readonly #services = new Map<string, InstanceTotals[]>()
   readonly #edges = new EdgeTotals()
+  readonly #refusals = new Float64Array(refusalReasons.length)
   #callsAtTick = new Map<InstanceTotals, number>()
 
   constructor(table: InstanceTable) {
@@ -113,6 +115,11 @@ export class CallTotals {
     return this.#services.get(service) ?? []
   }
 
+  /** What the gateways of workers have answered themselves. */
+  get refusals(): readonly RefusalCount[] {
+    return listRefusals(this.#refusals)
+  }
+
   get edges(): readonly EdgeTotal[] {
     return this.#edges.edges
   }
@@ -139,6 +146,8 @@ export class CallTotals {
     if (areEqual(this.#table.usedBlock(row), this.#seen.usedBlock(row))) return
     this.#now.copy(row, this.#table)
     for (const { name } of this.#table.shape.services) this.#collectService(row, owner.slot, name)
+    const [refusals, before] = [this.#now.refusals(row), this.#seen.refusals(row)]
+    for (const at of this.#refusals.keys()) this.#refusals[at]! += grown(refusals[at]!, before[at]!)
     this.#edges.collect(row, this.#now.edges(row), this.#seen.edges(row))
     this.#seen.copy(row, this.#now)
   }

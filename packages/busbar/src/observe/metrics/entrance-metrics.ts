@@ -1,5 +1,4 @@
-/** The metrics of the native entrance. An app without it has none of their samples. */
-import type { EntranceStats } from '../app-status.ts'
+import type { AppStatus, EntranceStats } from '../app-status.ts'
 import type { Metric, Sample } from './prometheus.ts'
 
 type Entry = readonly [Metric, (entrance: EntranceStats, app: string) => readonly Sample[]]
@@ -19,7 +18,7 @@ function each(
   return [{ name, type: 'counter', help, labels: ['app', label] }, samples]
 }
 
-/** In the order of the text. */
+/** Those of the native entrance, in the order of the text. An app without it has no samples. */
 export const entranceMetrics: readonly Entry[] = [
   single('busbar_entrance_connections', 'gauge', 'Open connections of clients.', (one) => one.connections),
   single(
@@ -43,16 +42,6 @@ export const entranceMetrics: readonly Entry[] = [
     received: one.bytesReceived,
     sent: one.bytesSent,
   })),
-  [
-    {
-      name: 'busbar_entrance_refusals_total',
-      type: 'counter',
-      help: 'Responses of the native entrance itself.',
-      labels: ['app', 'status', 'reason'],
-    },
-    ({ refusals }, app) =>
-      refusals.map(({ status, reason, count }) => ({ labels: { app, status: String(status), reason }, value: count })),
-  ],
   single(
     'busbar_entrance_moved_total',
     'counter',
@@ -78,6 +67,20 @@ export const entranceMetrics: readonly Entry[] = [
     (one) => one.floods,
   ),
 ]
+
+export const refusalMetric: Metric = {
+  name: 'busbar_entrance_refusals_total',
+  type: 'counter',
+  help: 'Responses of the entrance itself, native or portable, in place of services.',
+  labels: ['app', 'status', 'reason'],
+}
+
+export function refusalSamples({ app, refusals }: Pick<AppStatus, 'app' | 'refusals'>): readonly Sample[] {
+  return refusals.map(({ status, reason, count }) => ({
+    labels: { app: app.name, status: String(status), reason },
+    value: count,
+  }))
+}
 
 export const queueTimeMetric: Metric = {
   name: 'busbar_entrance_queue_seconds',

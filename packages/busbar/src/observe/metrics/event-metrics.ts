@@ -1,4 +1,4 @@
-import type { EventCounts } from '../../shared/metrics/instance-table.ts'
+import type { EventCounts } from '../../shared/metrics/instance-cells.ts'
 import type { Metric } from './prometheus.ts'
 
 const labels = ['service']

@@ -21,25 +21,8 @@ import { processMetrics, readUsages } from './process-metrics.ts'
 import { gcHistograms, runtimeMetrics } from './runtime-metrics.ts'
 import { nothingObserved, type Observed, observedMetrics } from './observed-metrics.ts'
 import { formatFamilies } from './service-families.ts'
-import { entranceMetrics, queueTimeMetric as queueTimes } from './entrance-metrics.ts'
-import type { QueueCounts } from '../../shared/metrics/queue-cells.ts'
-
-/** The app's queue, by the service whose methods run. */
-const queueMetrics: readonly (readonly [Metric, (queue: QueueCounts) => number])[] = [
-  metric('items_total', 'counter', 'Items that were added to the queue.', ({ enqueued }) => enqueued),
-  metric(
-    'duplicates_total',
-    'counter',
-    'Items that were not added, because there was one with the same id.',
-    ({ duplicates }) => duplicates,
-  ),
-  metric('attempts_total', 'counter', 'Attempts to run an item that have begun.', ({ attempts }) => attempts),
-  metric('failures_total', 'counter', 'Attempts that have failed.', ({ failures }) => failures),
-  metric('dead_total', 'counter', 'Items that have become dead letters.', ({ buried }) => buried),
-  metric('waiting', 'gauge', 'Items that wait for an attempt.', ({ waiting }) => waiting),
-  metric('running', 'gauge', 'Items that an attempt runs.', ({ running }) => running),
-  metric('dead', 'gauge', 'Dead letters that are kept.', ({ dead }) => dead),
-]
+import { entranceMetrics, queueTimeMetric as queueTimes, refusalMetric, refusalSamples } from './entrance-metrics.ts'
+import { queueMetrics } from './queue-metrics.ts'
 
 type Source =
   | { readonly from: 'app'; readonly value: (app: AppStatus['app']) => number }
@@ -200,6 +183,7 @@ export const metrics: readonly Metric[] = [
   ...runtimeMetrics.map(([metric]) => metric),
   ...gcHistograms.map(([metric]) => metric),
   ...entranceMetrics.map(([metric]) => metric),
+  refusalMetric,
   queueTimes,
   ...remoteMetrics.map(([metric]) => metric),
   ...observedMetrics.map(([metric]) => metric),
@@ -229,6 +213,7 @@ export function readMetrics(status: AppStatus, observed: Observed = nothingObser
       metric,
       samples: entrance === null ? [] : samplesOf(entrance, app.name),
     })),
+    { metric: refusalMetric, samples: refusalSamples(status) },
     { metric: queueTimes, histograms: entrance === null ? [] : [toHistogram(entrance.queueTimes, { app: app.name })] },
     ...remoteMetrics.map(([metric, samplesOf]) => ({ metric, samples: samplesOf(status) })),
     ...observedMetrics.map(([metric, samplesOf]) => ({ metric, samples: samplesOf(observed) })),
@@ -287,13 +272,4 @@ function exitSamples(one: WorkerStats): Sample[] {
 
 function seconds(milliseconds: number | null): number | null {
   return milliseconds === null ? null : milliseconds / 1000
-}
-
-function metric(
-  name: string,
-  type: 'counter' | 'gauge',
-  help: string,
-  value: (queue: QueueCounts) => number,
-): readonly [Metric, (queue: QueueCounts) => number] {
-  return [{ name: `busbar_queue_${name}`, type, help, labels: ['service'] }, value]
 }

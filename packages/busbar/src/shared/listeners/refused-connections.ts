@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { RefusalCounts } from '../metrics/refusals.ts'
 
 /**
  * Why a connection is refused. `down`: no worker is ready; `full`: too few descriptors are left.
@@ -21,10 +22,16 @@ const most: Readonly<Record<RefusalReason, number>> = { down: 64, full: 4 }
  */
 export class RefusedConnections {
   readonly #open = new Set<Socket>()
+  readonly #counts: RefusalCounts
+
+  constructor(counts: RefusalCounts) {
+    this.#counts = counts
+  }
 
   /** `isTls`: the client expects a handshake. */
   refuse(socket: Socket, why: RefusalReason, isTls: boolean): void {
     socket.on('error', () => {})
+    this.#counts.count(why === 'down' ? 'no_worker' : 'connection_limit')
     const answer = isTls ? alert : answers[why]
     // Closing with unread input resets the connection and may discard the response (RFC 9112, 9.6).
     if (this.#open.size >= most[why]) return socket.end(answer).destroySoon()

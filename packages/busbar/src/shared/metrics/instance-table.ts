@@ -3,19 +3,22 @@
  * block per row of {@link WorkerCells}, written by that worker alone with plain stores. The
  * supervisor writes the block of a process, from its reports.
  *
- *     block of row 0 │ service 0 │ service 1 │ … unused │ times 0 │ times 1 │ … │ edges │
+ *     block of row 0 │ service 0 │ service 1 │ … unused │ times 0 │ times 1 │ … │ refusals │ edges │
  *     block of row 1 │ …
  *
  *     service │ state │ begun │ over │ failures │ shed │ waiting │ events … │ queue … │ padding to 128 bytes │
  *
- * `call-times.ts` describes the times, `queue-cells.ts` the queue, `edge-table.ts` the edges.
+ * `call-times.ts` describes the times, `queue-cells.ts` the queue, `refusals.ts` what the gateway
+ * answers itself, `edge-table.ts` the edges.
  * Counters wrap and are compared by difference: a reader that looks every second misses nothing. A
  * service keeps its place for as long as the app runs, and services that a new config adds take the
  * unused ones, so that workers of two generations read the same memory. The slots of a service with
  * a limit are memory of their own (`concurrency-slots.ts`), since a new config may change the
  * limit.
  */
-import { type CallTimer, CallTimes, callTimesCells } from './call-times.ts'
+import { CallTimes, callTimesCells } from './call-times.ts'
+import { InstanceCells, serviceCell, serviceCells } from './instance-cells.ts'
+import { refusalCells } from './refusals.ts'
 import { bucketCount } from './latency-buckets.ts'
 import { EdgeTable, edgeTableCells } from './edge-table.ts'
 import type { Sampler } from './sampler.ts'
@@ -39,15 +42,6 @@ export interface ServiceShape {
   readonly slots?: SharedArrayBuffer | undefined
 }
 
-export type InstanceState = 'absent' | 'starting' | 'serving' | 'draining' | 'stopped'
-
-const states: readonly InstanceState[] = ['absent', 'starting', 'serving', 'draining', 'stopped']
-
-const serviceCells = 32
-const cell = { state: 0, begun: 1, over: 2, failures: 3, shed: 4, waiting: 5 } as const
-/** Further cells of a service. `dropped` is counted by publishers, too. */
-const eventCell = { handled: 6, failed: 7, dropped: 8, waiting: 9 } as const
-
 export class InstanceTable {
   readonly memory: SharedArrayBuffer
   readonly #rows: number
@@ -62,7 +56,7 @@ export class InstanceTable {
   constructor({ rows, services, places = services.length }: InstancesShape, memory?: SharedArrayBuffer) {
     this.#rows = rows
     this.#places = places
-    this.#blockCells = places * (serviceCells + callTimesCells) + edgeTableCells
+    this.#blockCells = places * (serviceCells + callTimesCells) + refusalCells + edgeTableCells
     this.memory = memory ?? new SharedArrayBuffer(rows * this.#blockCells * Uint32Array.BYTES_PER_ELEMENT)
     this.#all = new Uint32Array(this.memory)
     this.update(services)
@@ -110,7 +104,7 @@ export class InstanceTable {
 
   /** Calls that wait in all workers together for an instance with a free slot. */
   waiting(service: string): number {
-    const at = this.#placeOf(service) * serviceCells + cell.waiting
+    const at = this.#placeOf(service) * serviceCells + serviceCell.waiting
     let waiting = 0
     for (let row = 0; row < this.#rows; row++) waiting += this.#all[row * this.#blockCells + at]!
     return waiting
@@ -119,6 +113,11 @@ export class InstanceTable {
   /** The calls that the worker of `row` has made. */
   edges(row: number): EdgeTable {
     return new EdgeTable(this.#names, this.block(row).subarray(this.#edgesAt), this.#places)
+  }
+
+  /** Of the gateway in the worker of `row`: for `RefusalCounts`. */
+  refusals(row: number): Uint32Array {
+    return this.block(row).subarray(this.#refusalsAt, this.#edgesAt)
   }
 
   /** Undefined for a service without a limit. */
@@ -170,8 +169,12 @@ export class InstanceTable {
     return this.block(row).subarray(start, start + callTimesCells)
   }
 
-  get #edgesAt(): number {
+  get #refusalsAt(): number {
     return this.#places * (serviceCells + callTimesCells)
+  }
+
+  get #edgesAt(): number {
+    return this.#refusalsAt + refusalCells
   }
 
   #placeOf(service: string): number {
@@ -188,111 +191,4 @@ function withSlots(service: ServiceShape, rows: number, before: ServiceShape | u
   const kept = before?.concurrency === concurrency ? before.slots : undefined
   const slots = service.slots ?? kept ?? new SharedArrayBuffer(slotCells({ rows, concurrency }) * 4)
   return { name, concurrency, slots }
-}
-
-/** The events of topics that a service subscribes to. */
-export interface EventCounts {
-  /** Events whose handler has ended, and of these, the ones whose handler has failed. */
-  readonly handled: number
-  readonly failed: number
-  /** Events that no instance has accepted, or that were given up at the end of a stop. */
-  readonly dropped: number
-  /** Accepted events whose handler has not begun. */
-  readonly waiting: number
-}
-
-/** The cells of one service in one worker. */
-export class InstanceCells {
-  readonly #cells: Uint32Array
-  readonly #times: CallTimes | undefined
-
-  /** `times`: for the host, whose calls are measured. */
-  constructor(cells: Uint32Array = new Uint32Array(serviceCells), times?: CallTimes) {
-    this.#cells = cells
-    this.#times = times
-  }
-
-  get state(): InstanceState {
-    return states[this.#cells[cell.state]!] ?? 'absent'
-  }
-
-  set state(state: InstanceState) {
-    this.#cells[cell.state] = states.indexOf(state)
-  }
-
-  /** Calls in flight in this worker's instance; derived, which saves writing a cell. */
-  get inFlight(): number {
-    // In this order, so that a call that starts and ends in between cannot make the result
-    // negative.
-    const over = this.#cells[cell.over]!
-    return (this.#cells[cell.begun]! - over) >>> 0
-  }
-
-  /** The cells that {@link ReportFile} stores: all counts of calls. */
-  get counts(): Uint32Array {
-    return this.#cells.subarray(cell.begun, cell.shed + 1)
-  }
-
-  /** Calls that the instance has started. */
-  get calls(): number {
-    return this.#cells[cell.begun]!
-  }
-
-  /** Of these, the ones without an answer, or with a status of 500 or higher. */
-  get failures(): number {
-    return this.#cells[cell.failures]!
-  }
-
-  /** Calls refused because the queue was full. */
-  get shed(): number {
-    return this.#cells[cell.shed]!
-  }
-
-  /** Calls that wait in this worker for an instance with a free slot. */
-  get waiting(): number {
-    return this.#cells[cell.waiting]!
-  }
-
-  /** Returns the timer of a call that is measured. */
-  countStart(): CallTimer | undefined {
-    this.#cells[cell.begun] = this.#cells[cell.begun]! + 1
-    return this.#times?.begin()
-  }
-
-  countEnd(failed: boolean): void {
-    const cells = this.#cells
-    cells[cell.over] = cells[cell.over]! + 1
-    if (failed) cells[cell.failures] = cells[cell.failures]! + 1
-  }
-
-  countShed(): void {
-    this.#cells[cell.shed] = this.#cells[cell.shed]! + 1
-  }
-
-  addWaiting(by: 1 | -1): void {
-    this.#cells[cell.waiting] = this.#cells[cell.waiting]! + by
-  }
-
-  get events(): EventCounts {
-    const { handled, failed, dropped, waiting } = eventCell
-    const cells = this.#cells
-    return { handled: cells[handled]!, failed: cells[failed]!, dropped: cells[dropped]!, waiting: cells[waiting]! }
-  }
-
-  countEvent(failed: boolean): void {
-    this.#add(eventCell.handled, 1)
-    if (failed) this.#add(eventCell.failed, 1)
-  }
-
-  countEventDropped(): void {
-    this.#add(eventCell.dropped, 1)
-  }
-
-  addEventsWaiting(by: number): void {
-    this.#add(eventCell.waiting, by)
-  }
-
-  #add(at: number, by: number): void {
-    this.#cells[at] = this.#cells[at]! + by
-  }
 }

@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import type { InstanceCells } from './instance-table.ts'
+import type { InstanceCells } from './instance-cells.ts'
 import { rowBytes, type WorkerCells } from './worker-cells.ts'
 
 // Saved before programs can replace them.

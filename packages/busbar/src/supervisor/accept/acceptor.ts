@@ -4,6 +4,7 @@ import type { ListenerSpec } from '../../shared/control-messages.ts'
 import { hasDescriptors } from '../../shared/process/descriptors.ts'
 import type { Port } from '../../shared/listeners/open-port.ts'
 import { type RefusalReason, RefusedConnections } from '../../shared/listeners/refused-connections.ts'
+import { RefusalCounts, type RefusalCount } from '../../shared/metrics/refusals.ts'
 import type { WorkerHandle } from '../workers/worker-handle.ts'
 import type { Timing } from '../timing.ts'
 import { Backlog } from './backlog.ts'
@@ -42,7 +43,8 @@ export class Acceptor {
   readonly #parts: AcceptorParts
   readonly #ports = new Map<string, Port>()
   readonly #backlog: Backlog
-  readonly #refusals = new RefusedConnections()
+  readonly #counts = new RefusalCounts()
+  readonly #refusals = new RefusedConnections(this.#counts)
   readonly #lastLogged = new Map<string, number>()
   #retryTimer: NodeJS.Timeout | undefined
   #closed = false
@@ -72,6 +74,11 @@ export class Acceptor {
     const port = this.#ports.get(listenerId)
     this.#ports.delete(listenerId)
     await port?.close()
+  }
+
+  /** By reason, since the start. */
+  get refusals(): readonly RefusalCount[] {
+    return this.#counts.all
   }
 
   /** A worker has begun to serve or has ended. */

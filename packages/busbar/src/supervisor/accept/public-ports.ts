@@ -4,6 +4,7 @@ import { BusbarError } from '../../contract/errors.ts'
 import type { ListenerSpec, TlsMaterial } from '../../shared/control-messages.ts'
 import type { EntranceLibrary } from '../../shared/entrance.ts'
 import { hasDescriptors, pairsOfDescriptors } from '../../shared/process/descriptors.ts'
+import type { RefusalCount } from '../../shared/metrics/refusals.ts'
 import { type Plan, servesPort } from '../plan.ts'
 import type { OpenAddress } from '../running-app.ts'
 import type { WorkerHandle } from '../workers/worker-handle.ts'
@@ -71,6 +72,11 @@ export class PublicPorts {
 
   get entrance(): GatewayEntrance | undefined {
     return this.#entrance
+  }
+
+  /** Connections that no worker got, by reason. */
+  get refusals(): readonly RefusalCount[] {
+    return this.#acceptor.refusals
   }
 
   /** Before the first worker, which registers with it. `tls`: undefined serves plain HTTP. */

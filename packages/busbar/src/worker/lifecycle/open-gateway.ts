@@ -41,6 +41,7 @@ export async function openGateway(parts: GatewayNeeds, { tls, readiness }: Gatew
     tls,
     log,
     cells: counts,
+    refusals: metering.refusals,
     meter: metering.meter,
     tracer: metering.tracer,
     exchanges,

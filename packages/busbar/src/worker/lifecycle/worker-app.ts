@@ -130,7 +130,8 @@ export class WorkerApp {
   async #openReusePort(listeners: Listeners): Promise<ReusePortListeners> {
     const { app, listeners: all } = this.#parts.init
     const specs = all.filter(({ id }) => listeners.has(id))
-    return await ReusePortListeners.open({ app, specs, listeners, isTls: (spec) => this.#isTls(spec) })
+    const counts = this.#parts.metering.refusals
+    return await ReusePortListeners.open({ app, specs, listeners, isTls: (spec) => this.#isTls(spec), counts })
   }
 
   async #openGateway(): Promise<Gateway | undefined> {

@@ -5,7 +5,9 @@ import { Tracer } from '../../mesh/tracing/tracer.ts'
 import type { App, Service } from '../../config/app.ts'
 import type { WorkerInit } from '../../shared/control-messages.ts'
 import type { CallTimes } from '../../shared/metrics/call-times.ts'
-import { InstanceCells, InstanceTable, type ServiceShape } from '../../shared/metrics/instance-table.ts'
+import { InstanceCells } from '../../shared/metrics/instance-cells.ts'
+import { InstanceTable, type ServiceShape } from '../../shared/metrics/instance-table.ts'
+import { RefusalCounts } from '../../shared/metrics/refusals.ts'
 import { QueueCells } from '../../shared/metrics/queue-cells.ts'
 import type { ReportFile } from '../../shared/metrics/report-file.ts'
 import { Sampler } from '../../shared/metrics/sampler.ts'
@@ -29,6 +31,8 @@ export class Metering {
   readonly loads: Loads
   /** Undefined if the app has no traces. */
   tracer: Tracer | undefined
+  /** What the gateway of this worker answers itself. */
+  readonly refusals: RefusalCounts
   /** Chooses the answered calls that are measured. */
   readonly #sampler = new Sampler()
   readonly #reported: ReadonlyMap<string, ReportedCells>
@@ -41,6 +45,7 @@ export class Metering {
     const { kind, slot, hosts, cells, row, shape, instances } = init
     this.table = new InstanceTable(shape, instances)
     this.row = row ?? 0
+    this.refusals = new RefusalCounts(this.table.refusals(this.row))
     this.meter = new Meter(this.table.edges(this.row), slot, this.templates)
     const reported = file === undefined ? [] : hosts
     this.#reported = new Map(reported.map(({ name }) => [name, new ReportedCells(...this.#cellsOf(name), file!)]))

@@ -1,5 +1,5 @@
 import type { CallTimer, CallTimes } from '../../shared/metrics/call-times.ts'
-import { InstanceCells } from '../../shared/metrics/instance-table.ts'
+import { InstanceCells } from '../../shared/metrics/instance-cells.ts'
 import type { ReportFile } from '../../shared/metrics/report-file.ts'
 import { WorkerCells } from '../../shared/metrics/worker-cells.ts'
 

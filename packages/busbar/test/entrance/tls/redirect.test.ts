@@ -54,6 +54,23 @@ for (const { entrance, skip } of entrances)
         assert.match(await sendRaw(portOf(app), sent), /^HTTP\/1\.1 400 /, sent)
     })
 
+    it('what is no request gets 400 with its reason, like at the port of HTTPS', async () => {
+      using folder = new TestFolder()
+      await using app = await start(folder, { redirect: { port: 0, to: 443 } })
+      const head = /^HTTP\/1\.1 400 Bad Request\r\ncontent-type: application\/problem\+json\r\n/
+      for (const sent of [
+        'nonsense\r\n\r\n',
+        'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n',
+        '\x16\x03\x01\x02\x00\x01',
+      ]) {
+        const answer = await sendRaw(portOf(app), sent)
+        assert.match(answer, head)
+        assert.match(answer, /"code":"REQUEST_MALFORMED"/)
+      }
+      const behind = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nxnonsense\r\n\r\n'
+      assert.match(await sendRaw(portOf(app), behind), /^HTTP\/1\.1 308 [^]*HTTP\/1\.1 400 [^]*REQUEST_MALFORMED/)
+    })
+
     it('a large body does not keep the client from reading the redirect', async () => {
       using folder = new TestFolder()
       await using app = await start(folder, { redirect: { port: 0, to: 443 } })

@@ -5,7 +5,7 @@ import { ConcurrencyGate } from '../../../src/mesh/routing/limits/concurrency-ga
 import { gateCalls } from '../../../src/mesh/routing/limits/gated-calls.ts'
 import type { CallHead, Channel, Link } from '../../../src/mesh/links/link.ts'
 import { loopbackLink } from '../../../src/mesh/transports/loopback.ts'
-import { InstanceCells } from '../../../src/shared/metrics/instance-table.ts'
+import { InstanceCells } from '../../../src/shared/metrics/instance-cells.ts'
 
 interface Answering {
   readonly payload: unknown

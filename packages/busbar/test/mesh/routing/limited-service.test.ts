@@ -8,7 +8,8 @@ import type { Admission } from '../../../src/mesh/routing/endpoint.ts'
 import { Router } from '../../../src/mesh/routing/router.ts'
 import { CallTotals } from '../../../src/observe/metrics/call-totals.ts'
 import { threadsNow } from '../../../src/shared/metrics/worker-cells.ts'
-import { InstanceCells, InstanceTable } from '../../../src/shared/metrics/instance-table.ts'
+import { InstanceCells } from '../../../src/shared/metrics/instance-cells.ts'
+import { InstanceTable } from '../../../src/shared/metrics/instance-table.ts'
 import { TestInstance } from '../../support/mesh/test-instance.ts'
 
 /** Rows 0 and 1 are instances, 2 and 3 callers. */

@@ -151,6 +151,7 @@ const status: AppStatus = {
     direct: 14,
     floods: 13,
   },
+  refusals: [{ status: 503, reason: 'overloaded', count: 10 }],
 }
 
 const count = { service: 'web', worker: '0', count: 3 }

@@ -1,5 +1,6 @@
 import { WorkerCells } from '../../../shared/metrics/worker-cells.ts'
-import type { InstanceCells, InstanceTable } from '../../../shared/metrics/instance-table.ts'
+import type { InstanceCells } from '../../../shared/metrics/instance-cells.ts'
+import type { InstanceTable } from '../../../shared/metrics/instance-table.ts'
 
 /** How busy this worker and the others are, as far as this worker knows. */
 export interface Loads {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BusbarError } from '../../../contract/errors.ts'
 import type { CallId } from '../../../shared/calls/call-id.ts'
-import type { InstanceCells } from '../../../shared/metrics/instance-table.ts'
+import type { InstanceCells } from '../../../shared/metrics/instance-cells.ts'
 import { WaitQueue } from './wait-queue.ts'
 
 export interface ConcurrencyGateOptions {

@@ -11,6 +11,7 @@ import type {
 import type { ScheduleStats } from '../../../observe/schedule-status.ts'
 import { noQueueCounts, QueueCells, queueCounters, queueGauges } from '../../../shared/metrics/queue-cells.ts'
 import { threadsNow, WorkerCells } from '../../../shared/metrics/worker-cells.ts'
+import { type RefusalCount, sumRefusals } from '../../../shared/metrics/refusals.ts'
 import type { DirectEdge } from '../../../shared/entrance.ts'
 import type { Readiness } from '../../../shared/control-messages.ts'
 import { distribution, toEdgeStats } from './edge-stats.ts'
@@ -26,6 +27,14 @@ interface EntranceCounts {
   takeDirectEdges(): readonly DirectEdge[]
 }
 
+/** What the ports have counted. */
+interface PortCounts {
+  /** Undefined: the app does not use the native entrance. */
+  readonly entrance: EntranceCounts | undefined
+  /** Connections that no worker got. */
+  readonly refusals: readonly RefusalCount[]
+}
+
 export interface StatusCollectorParts {
   readonly app: () => App
   readonly launcher: Pick<Launcher, 'cells' | 'instances' | 'totals' | 'accelerators' | 'remotes'>
@@ -33,7 +42,7 @@ export interface StatusCollectorParts {
   readonly pulse: Pulse
   /** The current state of each slot. */
   readonly workers: () => readonly WorkerStatus[]
-  readonly entrance: () => EntranceCounts | undefined
+  readonly ports: () => PortCounts
   readonly schedule: () => readonly ScheduleStats[]
   readonly readiness: () => Readiness
 }
@@ -76,7 +85,8 @@ export class StatusCollector {
 
   read(): AppStatus {
     const app = this.#parts.app()
-    this.#parts.launcher.totals.collect(this.#parts.entrance()?.takeDirectEdges())
+    const { entrance, refusals } = this.#parts.ports()
+    this.#parts.launcher.totals.collect(entrance?.takeDirectEdges())
     const workers = this.#parts.workers().map((status) => ({ status, stats: this.#workerStats(status) }))
     const { phase, unready } = this.#parts.readiness()
     const ready = phase === 'running' && unready.length === 0
@@ -110,13 +120,14 @@ export class StatusCollector {
       remotes: this.#parts.launcher.remotes.stats(app.remotes ?? [], this.#parts.cluster.others),
       cluster: this.#parts.cluster.stats,
       schedule: this.#parts.schedule(),
-      entrance: this.#parts.entrance()?.stats ?? null,
+      entrance: entrance?.stats ?? null,
+      refusals: sumRefusals(this.#parts.launcher.totals.refusals, refusals, entrance?.stats.refusals ?? []),
     }
   }
 
   #tick(): void {
     const now = threadsNow()
-    this.#parts.launcher.totals.tick((now - this.#ticked) / 1000, this.#parts.entrance()?.takeDirectEdges())
+    this.#parts.launcher.totals.tick((now - this.#ticked) / 1000, this.#parts.ports().entrance?.takeDirectEdges())
     this.#ticked = now
     for (const status of this.#parts.workers()) this.#sampleCpu(status, now)
   }

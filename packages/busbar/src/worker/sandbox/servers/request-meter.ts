@@ -8,7 +8,7 @@ import { bytesBefore, countBytes, traceRequest } from '../../../mesh/tracing/tra
 import type { TracedCall } from '../../../mesh/tracing/traced-call.ts'
 import type { Tracer } from '../../../mesh/tracing/tracer.ts'
 import type { CallTimer } from '../../../shared/metrics/call-times.ts'
-import type { InstanceCells } from '../../../shared/metrics/instance-table.ts'
+import type { InstanceCells } from '../../../shared/metrics/instance-cells.ts'
 import { isFailedSpan } from '../../../shared/traces/span.ts'
 
 export interface Metered {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2Session, ServerHttp2Stream } from 'node:http2'
 import type { Server, Socket } from 'node:net'
-import { dedicatedConnection } from '../../../mesh/http/exchange.ts'
+import { chosenPerRequest, dedicatedConnection } from '../../../mesh/http/exchange.ts'
 import { currentScope, runInScope, type Scope } from '../../../mesh/scope.ts'
 import { emitInContext } from '../../../mesh/tracing/traced-request.ts'
 import { emitOf } from '../../../mesh/sockets/server-emit.ts'
@@ -62,9 +62,12 @@ export class ServedConnections {
     for (const socket of this.#open.keys()) socket.destroy()
   }
 
-  /** Every other connection of HTTP/1 ends with its next response. */
+  /**
+   * Every other connection of HTTP/1 ends with its next response. A gateway shares its requests
+   * without that, and its client would lose a connection.
+   */
   share(): void {
-    const reusable = [...this.reusable()]
+    const reusable = [...this.reusable()].filter(({ socket }) => !(chosenPerRequest in socket))
     for (const [at, connection] of reusable.entries()) if (at % 2 === 0) connection.leave()
   }
 
