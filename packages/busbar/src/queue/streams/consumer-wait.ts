@@ -1,6 +1,7 @@
 import { apiCode, isApiError, type Consumer, type ConsumerConfig } from '../../shared/cluster/jetstream.ts'
 import { ackWait, nanos } from './ack-wait.ts'
-import type { ItemStream, ItemStreams } from './item-streams.ts'
+import type { ItemStreams } from './item-streams.ts'
+import type { ItemStream } from './stream-settings.ts'
 
 /**
  * How long the server waits for a sign of life of a consumer's messages: {@link ackWait}, or longer
