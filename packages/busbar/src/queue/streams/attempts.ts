@@ -22,7 +22,8 @@ import {
 import { BegunList } from './begun-list.ts'
 import { acknowledge, type Delivery } from './consumers.ts'
 import { decodeItem, type StoredItem } from './item-message.ts'
-import { type ItemStreams, limitOf, signInterval, tryTo } from './item-streams.ts'
+import { type ItemStreams, signInterval, tryTo } from './item-streams.ts'
+import { limitOf } from './queue-faults.ts'
 
 export interface AttemptsParts {
   readonly settings: QueueSettings
@@ -37,6 +38,11 @@ export interface AttemptsParts {
 const shortestPause = 1_000
 /** Times that a message waits for its host. An outcome that no server has taken is kept so long. */
 const keptWaits = 3
+/**
+ * Milliseconds that an attempt waits until it is listed, over a slow network. The answer comes
+ * behind large messages, and what was sent is read also if this host dies.
+ */
+const slowLimit = 1_000
 /** Milliseconds that a stop waits until the list of what has begun is deleted. */
 const closeLimit = 500
 
@@ -110,7 +116,8 @@ export class Attempts {
       if (begun > 0 && attempt.number > this.#settingsOf(target).attempts) return await this.#giveUp(key, attempt)
       if (begun > 0 && (await this.#passOn(attempt))) return this.#remove(key)
       attempt.listed = { list, as }
-      await list.add(as)
+      const kept = list.add(as)
+      await (delivery.streams.delay > 0 ? settlesWithin(slowLimit, [kept]) : kept)
     } catch (error) {
       this.#warn(attempt, `cannot begin at ${item.id}`, error)
       return await this.#giveBack(key, attempt, delivery)

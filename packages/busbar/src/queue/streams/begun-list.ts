@@ -83,11 +83,14 @@ export class BegunList {
 
   /** Not one after the other: over a slow network, an answer takes as long as what is before it. */
   #keep(): Promise<void> {
-    return (this.#keeping ??= nextTurn().then(async () => {
-      this.#keeping = undefined
-      const entries = [...this.#entries.values()].flat()
-      await this.streams.publishTo(this.#subject, Buffer.from(JSON.stringify(entries)))
-    }))
+    return (this.#keeping ??= this.#keepNextTurn())
+  }
+
+  async #keepNextTurn(): Promise<void> {
+    await nextTurn()
+    this.#keeping = undefined
+    const entries = [...this.#entries.values()].flat()
+    await this.streams.publishTo(this.#subject, Buffer.from(JSON.stringify(entries)))
   }
 }
 

@@ -2,6 +2,7 @@ import { PacedPublisher } from '../../mesh/cluster/paced-publisher.ts'
 import type { NatsConnection } from '../../shared/cluster/connection.ts'
 import {
   apiCode,
+  type ConsumerConfig,
   isApiError,
   type JetStreamClient,
   type JetStreamManager,
@@ -17,6 +18,9 @@ import { type ItemStream, type QueueStream, streamSettings } from './stream-sett
 export const signInterval = 3_000
 /** Bytes that come over a network of {@link PacedPublisher}'s slowest kind in a second. */
 const leastBehind = 64 * 1024
+
+/** Milliseconds. A ping is sent every second. */
+const leastLate = 3_000
 
 /** Milliseconds. A server that has just lost its leader does not answer a request later either. */
 const readTimeout = 2_000
@@ -44,6 +48,9 @@ export interface ItemStreamsParts {
   readonly dial: (timeout: number) => Promise<NatsConnection>
 }
 
+/** `askedAt`: the server has answered after that (`performance.now()`). */
+type WaitWatcher = (config: ConsumerConfig, askedAt: number) => void
+
 /** The streams, by one connection. */
 export class ItemStreams {
   readonly connection: NatsConnection
@@ -59,7 +66,7 @@ export class ItemStreams {
   /** When this process went on after a pause. */
   #resumedAt = -Infinity
   /** By consumer. */
-  readonly #waitWatchers = new Map<string, (ackWait: number | undefined) => void>()
+  readonly #waitWatchers = new Map<string, WaitWatcher>()
 
   constructor(parts: ItemStreamsParts) {
     this.#parts = parts
@@ -77,6 +84,21 @@ export class ItemStreams {
     for (const [stream, own] of streamSettings(settings, jetstream)) await this.#ensure(stream, own)
     this.#manager = await jetstream.jetstreamManager(this.connection, { checkAPI: false })
     this.#reader = await jetstream.jetstreamManager(this.connection, { checkAPI: false, timeout: readTimeout })
+  }
+
+  /** Makes those that are not there. Returns their names. */
+  async restore(settings: QueueSettings): Promise<string[]> {
+    const made: string[] = []
+    for (const [stream, own] of streamSettings(settings, this.modules.jetstream)) {
+      const name = this.nameOf(stream)
+      const isThere = await this.manager.streams.info(name).catch((error: unknown) => {
+        if (!isApiError(error, apiCode.streamNotFound)) throw error
+      })
+      if (isThere !== undefined) continue
+      await this.#ensure(stream, own)
+      made.push(name)
+    }
+    return made
   }
 
   /**
@@ -114,6 +136,15 @@ export class ItemStreams {
   isSlow(sentAt: number): boolean {
     const wasPaused = sentAt < this.#resumedAt || performance.now() - this.#pingedAt > 2 * signInterval
     return !wasPaused && this.#parts.bytesRead() - this.#before > leastBehind
+  }
+
+  /**
+   * Milliseconds for which what the server has sent has been on its way over a slow network.
+   * Undefined: it is not known to be slow.
+   */
+  get lateness(): number | undefined {
+    const age = performance.now() - this.#confirmedAt
+    return age > leastLate && this.isSlow(this.#confirmedAt) ? age : undefined
   }
 
   /** Milliseconds that an answer may take longer than usual. */
@@ -210,16 +241,17 @@ export class ItemStreams {
     return new Map(Object.entries(state.subjects ?? {}).map(([subject, count]) => [this.targetOf(subject), count]))
   }
 
-  /** `learn` gets the `ack_wait` that a consumer of `ready` has, at each look. */
-  watchWait(consumer: string, learn: (ackWait: number | undefined) => void): void {
-    this.#waitWatchers.set(consumer, learn)
+  /** `see` gets the config that a consumer of `ready` has, at each look. */
+  watchWait(consumer: string, see: WaitWatcher): void {
+    this.#waitWatchers.set(consumer, see)
   }
 
   /** Of these, how many are at a host that attempts them. */
   async countRunning(): Promise<Map<string, number>> {
     const running = new Map<string, number>()
+    const askedAt = performance.now()
     for await (const { name, config, num_ack_pending } of this.reader.consumers.list(this.nameOf('ready'))) {
-      this.#waitWatchers.get(name)?.(config.ack_wait)
+      this.#waitWatchers.get(name)?.(config, askedAt)
       if (config.filter_subject !== undefined) running.set(this.targetOf(config.filter_subject), num_ack_pending)
     }
     return running
@@ -242,14 +274,6 @@ export class ItemStreams {
       await this.manager.streams.update(config.name, config)
     }
   }
-}
-
-/** Whether a stream is full, and which limit it has. Undefined: the error is another one. */
-export function limitOf(error: unknown): 'maxDepth' | 'maxSize' | undefined {
-  if (!isApiError(error, apiCode.storeFailed)) return undefined
-  const { message } = error as Error
-  if (message.includes('maximum messages')) return 'maxDepth'
-  return message.includes('maximum bytes') ? 'maxSize' : undefined
 }
 
 /** False: the connection is closed. What was to be said comes by another way. */
