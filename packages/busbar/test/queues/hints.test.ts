@@ -1,6 +1,7 @@
 /** What `busbar queue` says when the queue of a cluster cannot be used, and what to do. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { jetstreamManager } from '@nats-io/jetstream'
 import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
 import { FaultProxy } from '../hosts/support/fault-proxy.ts'
 import { freePorts } from '../support/http/free-ports.ts'
@@ -75,6 +76,50 @@ describe('busbar queue', { skip: withoutNats, concurrency: true }, () => {
     await app.start()
     const { stderr } = await app.queue()
     assert.match(stderr, /cluster\.replicas may be at most the number of NATS servers/)
+  })
+
+  it('says that the account may have no further streams', async () => {
+    const users = 'users: [{ user: "shop", password: "p" }]'
+    await using nats = await NatsServer.startWithJetStream(
+      `accounts: { A: { jetstream: { max_streams: 2 }, ${users} } }`,
+    )
+    const text = await said(`nats://shop:p@127.0.0.1:${nats.port}`)
+    assert.match(text, /JetStream cannot be used: maximum number of streams reached/)
+    assert.match(text, /needs four streams: raise max_streams of the account/)
+  })
+
+  it('says that a stream was deleted, which the app makes anew; what is enqueued meanwhile runs', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using app = new QueueProcess(configOf(`nats://127.0.0.1:${nats.port}`))
+    await app.start()
+    await app.enqueue('send', { to: 'ada' })
+    await app.busbar.message('sent ada')
+    const connection = await nats.connect()
+    const { streams } = await jetstreamManager(connection)
+    for (const stream of ['ready', 'later', 'dead', 'begun']) {
+      await streams.delete(`busbar_shop_queue_${stream}`)
+      await app.enqueue('send', { to: stream })
+      await app.busbar.message(
+        `the stream busbar_shop_queue_${stream} was deleted, with what it held; it has been made`,
+      )
+      await app.busbar.message(`sent ${stream}`)
+    }
+    await connection.close()
+    const { code, stdout } = await app.queue()
+    assert.equal(code, 0)
+    assert.match(stdout, /the queue is empty/)
+  })
+
+  it('says what may have changed only of what changes something', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using app = new QueueProcess(configOf(`nats://127.0.0.1:${nats.port}`))
+    await app.start()
+    await app.enqueue('send', { to: 'ada' })
+    await app.busbar.message('sent ada')
+    nats.freeze()
+    const looked = await app.queue()
+    assert.doesNotMatch(looked.stderr, /may be/)
+    nats.thaw()
   })
 
   it('says that the servers have gone, when they were connected before', async () => {

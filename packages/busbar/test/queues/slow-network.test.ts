@@ -57,22 +57,35 @@ describe('a host that is behind a slow network', { skip: withoutNats }, () => {
   })
 })
 
-/** A server that has one consumer. */
-function fakeStreams(consumer: { ack_wait: number }) {
-  const changes: number[] = []
+/** A server that has one consumer, as a host sees it. */
+function fakeStreams(consumer: { ack_wait: number; description?: string }) {
+  const changes: (number | string)[] = []
+  let see = (_config: object, _askedAt: number): void => {}
   const info = async () => ({ config: { ...consumer }, num_waiting: 1, num_ack_pending: 1 })
-  const update = async (_stream: string, _name: string, change: { ack_wait: number }) => {
-    changes.push(change.ack_wait / 1e9)
-    consumer.ack_wait = change.ack_wait
+  const update = async (_stream: string, _name: string, change: Partial<typeof consumer>) => {
+    if (change.ack_wait !== undefined) changes.push(change.ack_wait / 1e9)
+    else changes.push(change.description === '' ? 'is kept' : 'ends')
+    Object.assign(consumer, change)
   }
+  const work = async (with_: (manager: object) => Promise<unknown>) => await with_({ consumers: { info, update } })
   const streams = {
     nameOf: () => 'ready',
-    watchWait: () => {},
+    watchWait: (_: string, learn: typeof see) => (see = learn),
     client: { consumers: { get: async () => ({ info }) } },
     manager: { consumers: { update } },
-    aside: async (work: (manager: object) => Promise<unknown>) => await work({ consumers: { info, update } }),
+    aside: work,
+    look: work,
   }
-  return { streams: streams as unknown as ItemStreams, changes }
+  /** What each host asks every two seconds. */
+  const look = async (): Promise<void> => {
+    see({ ...consumer }, performance.now())
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { streams: streams as unknown as ItemStreams, changes, look }
+}
+
+function newWait(streams: ItemStreams, pace = new NetworkPace()): ConsumerWait {
+  return new ConsumerWait({ streams, stream: 'ready', name: 'mail=send', pace })
 }
 
 test('a message has the longer wait of its consumer only if it was not sent to another host before', async (t) => {
@@ -80,7 +93,7 @@ test('a message has the longer wait of its consumer only if it was not sent to a
   t.mock.method(performance, 'now', () => now)
   const consumer = { ack_wait: 10e9 }
   const { streams, changes } = fakeStreams(consumer)
-  const wait = new ConsumerWait(streams, 'ready', 'mail=send')
+  const wait = newWait(streams)
   await wait.open({})
   assert.equal(wait.of(now), 10_000)
   now = 20_000
@@ -102,10 +115,39 @@ test('a message has the longer wait of its consumer only if it was not sent to a
 
 test('a host does not shorten the wait that another one has raised', async () => {
   const { streams, changes } = fakeStreams({ ack_wait: 60e9 })
-  const wait = new ConsumerWait(streams, 'ready', 'mail=send')
+  const wait = newWait(streams)
   assert.equal(await wait.raise(24_000), false)
   await wait.open({})
   assert.deepEqual(changes, [])
+})
+
+/** Milliseconds. */
+const minute = 60_000
+
+test('a raised wait is shortened when no network has been slow for long, and no host relies on it then', async (t) => {
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const server = { ack_wait: 10e9 }
+  const pace = new NetworkPace()
+  const [slow, other] = [fakeStreams(server), fakeStreams(server)]
+  const [wait, its] = [newWait(slow.streams, pace), newWait(other.streams)]
+  pace.wasSlow(9_000)
+  await wait.raise(90_000)
+  const until = async (end: number, hosts = [slow, other]): Promise<void> => {
+    for (; now < end; now += 2_000) for (const host of hosts) await host.look()
+  }
+  // While a network is slow, what the other host begins is taken back.
+  await until(9 * minute)
+  assert.deepEqual(other.changes.slice(0, 2), ['ends', 'ends'])
+  assert.deepEqual(slow.changes.slice(0, 3), [90, 'is kept', 'is kept'])
+  assert.equal(server.ack_wait, 90e9)
+  // The slow host is cut off. It does not rely on what it knew when the other one shortens it.
+  assert.equal(wait.of(now - 20_000), 90_000)
+  const cutOffAt = now
+  while (server.ack_wait > 10e9) await until(now + 2_000, [other])
+  assert.equal(its.last, 10_000)
+  assert.ok(now - cutOffAt > 5 * minute)
+  assert.equal(wait.of(now - 20_000), 10_000)
 })
 
 for (const [what, isSlow, age, expected] of [
@@ -120,7 +162,9 @@ for (const [what, isSlow, age, expected] of [
     const repeated = new RepeatedLines((_, line) => void lines.push(line))
     const late = new LateItems({
       streams: { isSlow: () => isSlow, targetOf: () => 'mail.send' } as unknown as ItemStreams,
-      wait: { raise: async (wait: number) => raised.push(wait) > 0 } as unknown as ConsumerWait,
+      stream: 'ready',
+      subject: 'any',
+      wait: { last: 10_000, raise: async (wait: number) => raised.push(wait) > 0 } as unknown as ConsumerWait,
       pace: new NetworkPace(),
       lines: repeated,
     })
@@ -132,3 +176,27 @@ for (const [what, isSlow, age, expected] of [
     assert.match(lines[0]!, new RegExp(`item a of ${data.length} bytes`))
     assert.deepEqual(raised, isSlow ? [Math.min(300_000, 10 * age)] : [])
   })
+
+test('items get more time before they have come, and the log says so and names one of them', async () => {
+  const raised: number[] = []
+  const lines: string[] = []
+  const wait = {
+    last: 10_000,
+    raise: async (next: number) => (raised.push(next), (wait.last = next), true),
+  }
+  const late = new LateItems({
+    streams: { targetOf: () => 'mail.send' } as unknown as ItemStreams,
+    stream: 'ready',
+    subject: 'any',
+    wait: wait as unknown as ConsumerWait,
+    pace: new NetworkPace(),
+    lines: new RepeatedLines((_, line) => void lines.push(line)),
+  })
+  for (const lateness of [1_000, 3_000, 4_000, 11_000, 13_000, 100_000, 200_000]) await late.expect(lateness)
+  assert.deepEqual(raised, [60_000, 130_000, 300_000])
+  assert.match(lines[0]!, /on its way for 3 s: the network is slow\. Items of mail\.send may take 60 s from now on/)
+  const message = { data: Buffer.from('{}\n'), subject: 'any' }
+  for (let at = 0; at < 2; at++) late.hasCome({ message, heldAt: performance.now() - 9_000 })
+  assert.match(lines.at(-1)!, /item .* took 9 s from NATS to this host, whose network is slow$/)
+  assert.equal(lines.filter((line) => line.includes('took')).length, 1)
+})

@@ -14,7 +14,7 @@ export interface Delivery {
   readonly streams: ItemStreams
   /** The message has left the server after this (`performance.now()`). */
   readonly heldAt: number
-  /** Milliseconds that the server waits for a sign of life of it. */
+  /** Milliseconds that the server waits for a sign of life of it. May become less. */
   readonly wait: number
 }
 
@@ -48,7 +48,7 @@ export class SharedConsumer {
 
   constructor(parts: ConsumerParts) {
     this.#parts = parts
-    this.#wait = new ConsumerWait(parts.streams, parts.stream, parts.name)
+    this.#wait = new ConsumerWait(parts)
     this.#late = new LateItems({ ...parts, wait: this.#wait })
   }
 
@@ -68,6 +68,13 @@ export class SharedConsumer {
     }
     this.#isChanging = false
     if (this.#isOn !== isOn) await this.set(this.#isOn)
+  }
+
+  /** Called every second. `lateness`: that of {@link ItemStreams}. */
+  watchNetwork(lateness: number | undefined): void {
+    if (this.#messages === undefined) return
+    if (lateness !== undefined) void this.#late.expect(lateness)
+    void this.#wait.look()
   }
 
   async #open(): Promise<void> {
@@ -101,20 +108,32 @@ export class SharedConsumer {
   }
 
   readonly #take = (message: JsMsg): void => {
-    const { streams, take } = this.#parts
-    const heldAt = streams.confirmedAt
-    if (isHeld(heldAt)) take({ message, streams, heldAt, wait: this.#wait.of(heldAt) })
+    const heldAt = this.#parts.streams.confirmedAt
+    if (isHeld(heldAt)) this.#parts.take(this.#deliveryOf(message, heldAt))
     else this.#afterLate = this.#afterLate.then(() => this.#takeLate(message, heldAt))
   }
 
   /** One after the other, so that deliveries of one message stay in their order. Never rejects. */
   async #takeLate(message: JsMsg, heldAt: number): Promise<void> {
-    const { streams, take } = this.#parts
-    if (!isHeld(heldAt, this.#wait.of(heldAt))) await this.#late.raise({ message, heldAt })
-    const wait = this.#wait.of(heldAt)
+    await this.#wait.raised
+    const delivery = this.#deliveryOf(message, heldAt)
+    if (isHeld(heldAt, delivery.wait)) this.#late.hasCome(delivery)
+    else await this.#late.raise(delivery)
     // Of what was long on its way, the next regular sign of life could be too late.
-    if (isHeld(heldAt, wait)) tryTo(() => message.working())
-    take({ message, streams, heldAt, wait })
+    if (isHeld(heldAt, delivery.wait)) tryTo(() => message.working())
+    this.#parts.take(delivery)
+  }
+
+  #deliveryOf(message: JsMsg, heldAt: number): Delivery {
+    const wait = this.#wait
+    return {
+      message,
+      streams: this.#parts.streams,
+      heldAt,
+      get wait() {
+        return wait.of(heldAt)
+      },
+    }
   }
 
   #warn(what: string): void {
@@ -166,7 +185,7 @@ export async function moveWhenDue(delivery: Delivery): Promise<void> {
   if (wait > 0) return message.nak(Math.min(wait, longestPause(item)))
   try {
     const target = streams.targetOf(message.subject)
-    const msgID = `${streams.nameOf('later')} ${message.seq}`
+    const msgID = `${streams.nameOf('later')} ${message.seq} ${item.added}`
     await streams.publish('ready', target, encodeItem({ ...item, due: 0 }), { msgID })
     await acknowledge(delivery)
   } catch {

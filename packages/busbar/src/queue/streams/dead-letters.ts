@@ -27,7 +27,7 @@ export async function retryDeadLetters(streams: ItemStreams, number: number | nu
     if (message === undefined || letter === undefined) continue
     const { id, added, origin, input } = letter
     const item = encodeItem({ id, added, origin, input, due: 0, attempts: 0 })
-    const msgID = `${streams.nameOf('dead')} ${one}`
+    const msgID = `${streams.nameOf('dead')} ${one} ${added}`
     await streams.publish('ready', streams.targetOf(message.subject), item, { msgID })
     if (await remove(streams, one)) count++
   }

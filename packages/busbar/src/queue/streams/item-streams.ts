@@ -2,6 +2,7 @@ import { PacedPublisher } from '../../mesh/cluster/paced-publisher.ts'
 import type { NatsConnection } from '../../shared/cluster/connection.ts'
 import {
   apiCode,
+  type ConsumerConfig,
   isApiError,
   type JetStreamClient,
   type JetStreamManager,
@@ -10,19 +11,16 @@ import {
 } from '../../shared/cluster/jetstream.ts'
 import type { QueueSettings } from '../../shared/queues.ts'
 import { splitTarget } from '../item-queue.ts'
-import { longestWait, nanos } from './ack-wait.ts'
 import type { NetworkPace } from './network-pace.ts'
-
-/**
- * The streams of a cluster's queue. `ready`: every item comes in here, and is attempted from here.
- * `later`: items that wait for their time. `dead`: dead letters.
- */
-export type ItemStream = 'ready' | 'later' | 'dead'
+import { type ItemStream, type QueueStream, streamSettings } from './stream-settings.ts'
 
 /** Milliseconds between two signs of life: of each message, and of the server. */
 export const signInterval = 3_000
 /** Bytes that come over a network of {@link PacedPublisher}'s slowest kind in a second. */
 const leastBehind = 64 * 1024
+
+/** Milliseconds. A ping is sent every second. */
+const leastLate = 3_000
 
 /** Milliseconds. A server that has just lost its leader does not answer a request later either. */
 const readTimeout = 2_000
@@ -35,16 +33,6 @@ const asideTimeout = 20_000
 
 /** Milliseconds until the server has kept a message that it has. */
 const storeTimeout = 5_000
-
-/**
- * Milliseconds in which a message that is moved twice is recognized. It comes again after at most
- * {@link longestWait} if its host has ended within the move.
- */
-const moveWindow = 2 * longestWait
-/** Milliseconds: that of `ready` if `queues.window` is off. */
-const usualWindow = 120_000
-/** Milliseconds. The server accepts no shorter one. */
-const leastWindow = 100
 
 export interface ItemStreamsParts {
   readonly connection: NatsConnection
@@ -59,6 +47,9 @@ export interface ItemStreamsParts {
   /** Opens another connection. */
   readonly dial: (timeout: number) => Promise<NatsConnection>
 }
+
+/** `askedAt`: the server has answered after that (`performance.now()`). */
+type WaitWatcher = (config: ConsumerConfig, askedAt: number) => void
 
 /** The streams, by one connection. */
 export class ItemStreams {
@@ -75,7 +66,7 @@ export class ItemStreams {
   /** When this process went on after a pause. */
   #resumedAt = -Infinity
   /** By consumer. */
-  readonly #waitWatchers = new Map<string, (ackWait: number | undefined) => void>()
+  readonly #waitWatchers = new Map<string, WaitWatcher>()
 
   constructor(parts: ItemStreamsParts) {
     this.#parts = parts
@@ -87,21 +78,27 @@ export class ItemStreams {
   /**
    * Creates them, or applies the settings of this host. `timeout`: milliseconds of each request.
    */
-  async open({ window, maxDepth, maxSize, keepDead }: QueueSettings, timeout: number): Promise<void> {
+  async open(settings: QueueSettings, timeout: number): Promise<void> {
     const { jetstream } = this.#parts.modules
     this.#manager = await jetstream.jetstreamManager(this.connection, { timeout })
-    const { Workqueue, Limits } = jetstream.RetentionPolicy
-    const { New, Old } = jetstream.DiscardPolicy
-    const limits = { max_msgs: maxDepth, max_bytes: maxSize, discard: New, retention: Workqueue }
-    await this.#ensure('ready', { ...limits, duplicate_window: nanos(windowOf(window)) })
-    // What is accepted must find room here: full of items with a delay, and then of failed ones.
-    const roomy = { ...limits, max_msgs: 2 * maxDepth, max_bytes: 2 * maxSize }
-    await this.#ensure('later', { ...roomy, duplicate_window: nanos(moveWindow) })
-    // The server has no stream without messages, so `keepDead: 0` keeps one.
-    const dead = { max_msgs: Math.max(1, keepDead), max_bytes: maxSize, discard: Old, retention: Limits }
-    await this.#ensure('dead', { ...dead, duplicate_window: nanos(moveWindow) })
+    for (const [stream, own] of streamSettings(settings, jetstream)) await this.#ensure(stream, own)
     this.#manager = await jetstream.jetstreamManager(this.connection, { checkAPI: false })
     this.#reader = await jetstream.jetstreamManager(this.connection, { checkAPI: false, timeout: readTimeout })
+  }
+
+  /** Makes those that are not there. Returns their names. */
+  async restore(settings: QueueSettings): Promise<string[]> {
+    const made: string[] = []
+    for (const [stream, own] of streamSettings(settings, this.modules.jetstream)) {
+      const name = this.nameOf(stream)
+      const isThere = await this.manager.streams.info(name).catch((error: unknown) => {
+        if (!isApiError(error, apiCode.streamNotFound)) throw error
+      })
+      if (isThere !== undefined) continue
+      await this.#ensure(stream, own)
+      made.push(name)
+    }
+    return made
   }
 
   /**
@@ -141,6 +138,15 @@ export class ItemStreams {
     return !wasPaused && this.#parts.bytesRead() - this.#before > leastBehind
   }
 
+  /**
+   * Milliseconds for which what the server has sent has been on its way over a slow network.
+   * Undefined: it is not known to be slow.
+   */
+  get lateness(): number | undefined {
+    const age = performance.now() - this.#confirmedAt
+    return age > leastLate && this.isSlow(this.#confirmedAt) ? age : undefined
+  }
+
   /** Milliseconds that an answer may take longer than usual. */
   get delay(): number {
     return this.#parts.pace.delay
@@ -148,7 +154,11 @@ export class ItemStreams {
 
   /** Resolves when the server has kept the message. */
   publish(stream: ItemStream, target: string, data: Uint8Array, options: { msgID?: string }): Promise<PubAck> {
-    const subject = this.subjectOf(stream, target)
+    return this.publishTo(this.subjectOf(stream, target), data, options)
+  }
+
+  /** As {@link publish}. */
+  publishTo(subject: string, data: Uint8Array, options: { msgID?: string } = {}): Promise<PubAck> {
     return new Promise((resolve) =>
       this.#publisher.send(data.length, () => {
         const timeout = storeTimeout + this.delay + this.#publisher.transitTime
@@ -176,6 +186,11 @@ export class ItemStreams {
     return this.#reader!
   }
 
+  /** Over a slow network by a connection of its own. */
+  async look<T>(work: (manager: JetStreamManager) => Promise<T>): Promise<T> {
+    return await (this.#parts.pace.isSlow ? this.aside(work) : work(this.manager))
+  }
+
   /** By a connection of its own: answers on the first one come behind large messages. */
   async aside<T>(work: (manager: JetStreamManager) => Promise<T>): Promise<T> {
     const connection = await this.#parts.dial(asideTimeout)
@@ -191,7 +206,7 @@ export class ItemStreams {
     return this.#parts.modules
   }
 
-  nameOf(stream: ItemStream): string {
+  nameOf(stream: QueueStream): string {
     return `busbar_${this.#parts.cluster}_queue_${stream}`
   }
 
@@ -199,6 +214,11 @@ export class ItemStreams {
   subjectOf(stream: ItemStream, target?: string): string {
     const rest = target === undefined ? '>' : splitTarget(target).map(encodeToken).join('.')
     return `busbar.${this.#parts.cluster}.queue.${stream}.${rest}`
+  }
+
+  /** `list`: a token of it. Default: those of all lists. */
+  begunSubject(list = '*'): string {
+    return `busbar.${this.#parts.cluster}.queue.begun.${list}`
   }
 
   /** Methods whose first item has come are named here, so that hosts need not look for them. */
@@ -221,24 +241,25 @@ export class ItemStreams {
     return new Map(Object.entries(state.subjects ?? {}).map(([subject, count]) => [this.targetOf(subject), count]))
   }
 
-  /** `learn` gets the `ack_wait` that a consumer of `ready` has, at each look. */
-  watchWait(consumer: string, learn: (ackWait: number | undefined) => void): void {
-    this.#waitWatchers.set(consumer, learn)
+  /** `see` gets the config that a consumer of `ready` has, at each look. */
+  watchWait(consumer: string, see: WaitWatcher): void {
+    this.#waitWatchers.set(consumer, see)
   }
 
   /** Of these, how many are at a host that attempts them. */
   async countRunning(): Promise<Map<string, number>> {
     const running = new Map<string, number>()
+    const askedAt = performance.now()
     for await (const { name, config, num_ack_pending } of this.reader.consumers.list(this.nameOf('ready'))) {
-      this.#waitWatchers.get(name)?.(config.ack_wait)
+      this.#waitWatchers.get(name)?.(config, askedAt)
       if (config.filter_subject !== undefined) running.set(this.targetOf(config.filter_subject), num_ack_pending)
     }
     return running
   }
 
-  async #ensure(stream: ItemStream, settings: object): Promise<void> {
+  async #ensure(stream: QueueStream, settings: object): Promise<void> {
     const { File } = this.#parts.modules.jetstream.StorageType
-    const subjects = [this.subjectOf(stream)]
+    const subjects = [stream === 'begun' ? this.begunSubject() : this.subjectOf(stream)]
     const config = {
       ...settings,
       name: this.nameOf(stream),
@@ -255,14 +276,6 @@ export class ItemStreams {
   }
 }
 
-/** Whether a stream is full, and which limit it has. Undefined: the error is another one. */
-export function limitOf(error: unknown): 'maxDepth' | 'maxSize' | undefined {
-  if (!isApiError(error, apiCode.storeFailed)) return undefined
-  const { message } = error as Error
-  if (message.includes('maximum messages')) return 'maxDepth'
-  return message.includes('maximum bytes') ? 'maxSize' : undefined
-}
-
 /** False: the connection is closed. What was to be said comes by another way. */
 export function tryTo(work: () => void): boolean {
   try {
@@ -271,10 +284,6 @@ export function tryTo(work: () => void): boolean {
   } catch {
     return false
   }
-}
-
-function windowOf(window: number): number {
-  return window === 0 ? usualWindow : Math.max(leastWindow, window)
 }
 
 function encodeToken(text: string): string {

@@ -17,7 +17,10 @@ const hints = {
     'JetStream needs a majority of the servers that keep its streams. They may be electing a leader: try again. It does not answer either if it was disabled.',
   forbidden:
     'Permit the user of the app what the message names. The queue publishes to $JS.API.> and $JS.ACK.>, and both publishes and subscribes to busbar.<cluster>.>.',
-  storage: 'Its streams reserve four times queues.maxSize: lower that, or raise max_file_store of the server.',
+  storage:
+    'Its streams reserve four times queues.maxSize: lower that, or raise max_file_store of the server, or max_file of the account.',
+  streams: 'The queue of a cluster needs four streams: raise max_streams of the account, or delete streams of others.',
+  deleted: 'Somebody has deleted this stream, with what it held. The app makes it anew within seconds: try again.',
   replicas: 'cluster.replicas may be at most the number of NATS servers with JetStream that form one cluster.',
   other: 'The queue needs NATS servers with JetStream. Their log may say more.',
 } as const
@@ -29,6 +32,14 @@ export function hintOf({ is }: QueueFault): string {
 /** What JetStream, or the client, has said. `isCut`: the server answers no pings either. */
 export function faultOf(error: unknown, isCut = false): QueueFault {
   return { is: kindOf(error, isCut), message: (error as Error).message }
+}
+
+/** Whether a stream is full, and which limit it has. Undefined: the error is another one. */
+export function limitOf(error: unknown): 'maxDepth' | 'maxSize' | undefined {
+  if (!isApiError(error, apiCode.storeFailed)) return undefined
+  const { message } = error as Error
+  if (message.includes('maximum messages')) return 'maxDepth'
+  return message.includes('maximum bytes') ? 'maxSize' : undefined
 }
 
 function kindOf(error: unknown, isCut: boolean): QueueFault['is'] {
@@ -48,6 +59,8 @@ const closed: ReadonlySet<string | undefined> = new Set(['ClosedConnectionError'
 const apiKinds = {
   disabled: [apiCode.notEnabled, apiCode.notEnabledForAccount],
   unled: [apiCode.temporarilyUnavailable, apiCode.notLeader],
-  storage: [apiCode.storageExceeded],
+  storage: [apiCode.storageExceeded, apiCode.accountResourcesExceeded],
+  streams: [apiCode.maximumStreams],
+  deleted: [apiCode.streamNotFound],
   replicas: [apiCode.replicasNotSupported, apiCode.noPeers],
 }

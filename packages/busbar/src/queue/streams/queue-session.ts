@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Enqueued } from '../../contract/queues/enqueue.ts'
 import type { QueueList, QueueOrder } from '../../shared/queues.ts'
@@ -10,11 +9,12 @@ import { type ItemCounts, listCounts } from '../queue-meter.ts'
 import type { Attempts, AttemptsParts } from './attempts.ts'
 import { moveWhenDue, SharedConsumer } from './consumers.ts'
 import { dropDeadLetters, listDeadLetters, retryDeadLetters } from './dead-letters.ts'
+import { whenAnswered, whenLed } from './elections.ts'
 import { encodeItem, headSize } from './item-message.ts'
-import { type ItemStreams, limitOf, signInterval, tryTo } from './item-streams.ts'
+import { type ItemStreams, tryTo } from './item-streams.ts'
 import { LaterRoom } from './later-room.ts'
 import type { NetworkPace } from './network-pace.ts'
-import { faultOf, hintOf, type QueueFault } from './queue-faults.ts'
+import { faultOf, hintOf, limitOf, type QueueFault } from './queue-faults.ts'
 
 export interface SessionParts extends AttemptsParts {
   readonly streams: ItemStreams
@@ -29,6 +29,8 @@ export interface SessionParts extends AttemptsParts {
 const reviewInterval = 250
 /** Milliseconds between looks at what is in the streams. */
 const countInterval = 2_000
+/** Milliseconds between pings, which show how long messages may have been on their way. */
+const watchInterval = 1_000
 /** Items that this host moves at a time when they are due. */
 const moveBatch = 100
 
@@ -63,12 +65,11 @@ export class QueueSession {
       without: 'items of a method that has had none begin some seconds later',
       callback: (message) => this.#heard(message.string()),
     })
-    const count = (): void => void this.#count().catch(() => {})
-    const confirm = (): void => void streams.confirm().catch(() => {})
+    const count = (): void => void this.#lookAgain()
     this.#timers = [
       setInterval(() => this.#review(), reviewInterval),
       setInterval(count, countInterval),
-      setInterval(confirm, signInterval),
+      setInterval(() => this.#watchNetwork(), watchInterval),
     ]
     for (const timer of this.#timers) timer.unref()
     count()
@@ -111,7 +112,8 @@ export class QueueSession {
     try {
       return await this.#carryOut(order, limit)
     } catch (error) {
-      throw BusbarError.is(error) ? error : unanswered(faultOf(error, this.#parts.streams.isUnanswered), error)
+      if (BusbarError.is(error)) throw error
+      throw unanswered(order.kind, faultOf(error, this.#parts.streams.isUnanswered), error)
     }
   }
 
@@ -159,6 +161,28 @@ export class QueueSession {
       void consumer.set(this.#parts.calls.serves(splitTarget(target)[0]))
   }
 
+  #watchNetwork(): void {
+    const { streams } = this.#parts
+    void streams.confirm().catch(() => {})
+    for (const one of [this.#later, ...this.#consumers.values()]) one.watchNetwork(streams.lateness)
+  }
+
+  /** Never rejects. */
+  async #lookAgain(): Promise<void> {
+    try {
+      await this.#count()
+    } catch (error) {
+      if (isApiError(error, apiCode.streamNotFound)) await this.#restore().catch(() => {})
+    }
+  }
+
+  /** Somebody has deleted a stream that is in use. Other hosts may make it, too. */
+  async #restore(): Promise<void> {
+    const { streams, settings, log } = this.#parts
+    for (const name of await streams.restore(settings))
+      log.error(`queue: the stream ${name} was deleted, with what it held; it has been made anew`)
+  }
+
   /** Also finds methods whose items came when this host was not there. */
   async #count(): Promise<Map<string, ItemCounts>> {
     const { streams, meter } = this.#parts
@@ -166,6 +190,7 @@ export class QueueSession {
       streams.count('ready'),
       streams.count('later'),
       streams.count('dead'),
+      streams.reader.streams.info(streams.nameOf('begun')),
     ])
     const running = await streams.countRunning()
     const counts = new Map<string, ItemCounts>()
@@ -222,12 +247,19 @@ export class QueueSession {
 
 const mayBeStored = 'NATS may have stored it all the same. Enqueue it again with the same id, so that it runs once.'
 
+/** What an order may have done before it failed. */
+const undone: Record<'list' | 'retry' | 'drop', string> = {
+  list: '',
+  retry: ' Some dead letters may be back in the queue: busbar queue lists those that are not.',
+  drop: ' Some dead letters may be deleted: busbar queue lists those that are not.',
+}
+
 /** Also of a connection that is lost meanwhile. */
-function unanswered(fault: QueueFault, cause: unknown): BusbarError {
+function unanswered(order: keyof typeof undone, fault: QueueFault, cause: unknown): BusbarError {
   const from = fault.is === 'unreachable' ? 'NATS' : 'JetStream'
   return new BusbarError('QUEUE_UNAVAILABLE', {
     message: `the queue of the cluster cannot be used: ${from}: ${fault.message}`,
-    hint: `${hintOf(fault)} Part of a change may have been made: busbar queue.`,
+    hint: hintOf(fault) + undone[order],
     cause,
   })
 }
@@ -237,57 +269,6 @@ function tooSmall(maxPayload: number): BusbarError {
     message: `the NATS servers take messages of ${maxPayload} bytes, and an item needs ${headSize} besides its input`,
     hint: 'Raise max_payload of the servers. Its default is 1 MiB.',
   })
-}
-
-/** Milliseconds that an item waits for a server that leads the stream. */
-const electionLimit = 10_000
-/** Milliseconds between two attempts. */
-const electionPause = 200
-
-/** While servers elect a leader nobody has the request, so it can be repeated. */
-async function whenLed<T>(streams: ItemStreams, publish: () => Promise<T>): Promise<T> {
-  try {
-    return await repeat(publish, isWithoutLeader, electionLimit)
-  } catch (error) {
-    if (!isWithoutLeader(error)) throw error
-    throw new Error(await whyUnled(streams), { cause: error })
-  }
-}
-
-/** The client says the same of a stream without a leader and of servers without JetStream. */
-async function whyUnled({ reader }: ItemStreams): Promise<string> {
-  try {
-    await reader.getAccountInfo()
-    return 'no server leads the stream of the queue'
-  } catch (error) {
-    const { name, message } = error as Error
-    return name === 'TimeoutError' ? 'JetStream does not answer: it has no leader, or was disabled' : message
-  }
-}
-
-/** For what can be repeated. `limit`: milliseconds. */
-function whenAnswered<T>(look: () => Promise<T>, limit: number): Promise<T> {
-  return repeat(look, isElection, limit)
-}
-
-/** Until it succeeds, fails by something else, or `limit` milliseconds have passed. */
-async function repeat<T>(work: () => Promise<T>, mayRepeat: (error: unknown) => boolean, limit: number): Promise<T> {
-  for (const over = performance.now() + limit; ; await sleep(electionPause))
-    try {
-      return await work()
-    } catch (error) {
-      if (!mayRepeat(error) || performance.now() > over) throw error
-    }
-}
-
-/** The client takes a stream without a leader for a server without JetStream. */
-function isWithoutLeader(error: unknown): boolean {
-  const { cause } = error as { cause?: { isNoResponders?: () => boolean } }
-  return cause?.isNoResponders?.() === true
-}
-
-function isElection(error: unknown): boolean {
-  return (error as Error).name === 'TimeoutError' || isApiError(error, apiCode.temporarilyUnavailable)
 }
 
 /**

@@ -29,16 +29,19 @@ export function loadJetStream({ jetstream = '', kv = '' }: ClusterConfig): JetSt
 
 /** Codes of JetStream's errors (`server/errors.json` of nats-server). */
 export const apiCode = {
+  accountResourcesExceeded: 10_002,
   noPeers: 10_005,
   temporarilyUnavailable: 10_008,
   notLeader: 10_009,
   consumerNotFound: 10_014,
+  maximumStreams: 10_027,
   noMessage: 10_037,
   notEnabledForAccount: 10_039,
   sequenceNotFound: 10_043,
   storageExceeded: 10_047,
   deleteFailed: 10_057,
   streamNameInUse: 10_058,
+  streamNotFound: 10_059,
   wrongLastSequence: 10_071,
   replicasNotSupported: 10_074,
   notEnabled: 10_076,

@@ -1,0 +1,90 @@
+import type { Reason } from '../item-queue.ts'
+import type { Outcome } from '../run-item.ts'
+import { isHeld } from './ack-wait.ts'
+import type { BegunDelivery, BegunList } from './begun-list.ts'
+import { acknowledge, type Delivery } from './consumers.ts'
+import { encodeItem, type StoredItem } from './item-message.ts'
+import type { ItemStreams } from './item-streams.ts'
+
+/** One attempt. It may outlive the connection that has delivered its message. */
+export interface Attempt {
+  readonly item: StoredItem
+  readonly target: string
+  /** From 1. */
+  number: number
+  /** The last one of its message. */
+  delivery: Delivery
+  /** When it was certainly this host's for the last time. */
+  heldAt: number
+  /** Where it is listed as begun, and how. */
+  listed: { readonly list: BegunList; readonly as: BegunDelivery } | undefined
+  stage: Stage
+}
+
+type Stage =
+  /** What other hosts have begun is counted, and this attempt is listed. */
+  { readonly is: 'begins' } | { readonly is: 'runs' } | Ended
+
+export interface Ended {
+  readonly is: 'ended'
+  readonly outcome: Outcome
+  readonly at: number
+  /** Milliseconds before the next attempt, since the log has said so. */
+  pause?: number
+}
+
+export type Failed = Extract<Outcome, { is: 'failed' }>
+
+/** The last attempt has begun, and no outcome came. */
+export const died: Failed = {
+  is: 'failed',
+  why: { code: 'WORKER_DIED', message: 'the host, or its connection to NATS, ended during the attempt' },
+  final: true,
+}
+
+export function newAttempt(item: StoredItem, target: string, delivery: Delivery): Attempt {
+  const { heldAt } = delivery
+  return { item, target, number: item.attempts + 1, delivery, heldAt, listed: undefined, stage: { is: 'begins' } }
+}
+
+export function countOf({ message }: Delivery): number {
+  return message.info.deliveryCount
+}
+
+/** Attempts that have begun, this one included. Others may have begun at other hosts meanwhile. */
+export async function begunOf({ item, number, delivery, listed }: Attempt): Promise<number> {
+  if (listed === undefined || listed.as.count === countOf(delivery)) return number
+  return Math.max(number, item.attempts + (await listed.list.countOf(listed.as)))
+}
+
+/** A message that is moved twice is one there. */
+export async function moveToLater(item: StoredItem, target: string, delivery: Delivery): Promise<void> {
+  const { streams } = delivery
+  await streams.publish('later', target, encodeItem(stored(item)), { msgID: idOf(item, delivery) })
+  await acknowledge(delivery)
+}
+
+/** Resolves to the number of the dead letter. */
+export async function moveToDead(item: StoredItem, target: string, why: Reason, delivery: Delivery): Promise<number> {
+  const letter = encodeItem({ ...stored(item), why, diedAt: Date.now() })
+  const { seq } = await delivery.streams.publish('dead', target, letter, { msgID: idOf(item, delivery) })
+  await acknowledge(delivery)
+  return seq
+}
+
+/** Waits until the server has had their signs of life. Never rejects. */
+export async function confirm(streams: ItemStreams, attempts: readonly Attempt[]): Promise<void> {
+  const at = await streams.confirm().catch(() => undefined)
+  if (at === undefined) return
+  // A sign that may have come too late gives nothing back.
+  for (const attempt of attempts)
+    if (isHeld(attempt.heldAt, attempt.delivery.wait)) attempt.heldAt = Math.max(attempt.heldAt, at)
+}
+
+function idOf({ added }: StoredItem, { message, streams }: Delivery): string {
+  return `${streams.nameOf('ready')} ${message.seq} ${added}`
+}
+
+function stored({ id, added, due, pause, attempts, origin, input }: StoredItem): StoredItem {
+  return { id, added, due, ...(pause !== undefined && { pause }), attempts, origin, input }
+}
