@@ -80,7 +80,8 @@ export class LiveChannel implements Channel {
 
   failIfUnread(): boolean {
     const { sendQueue, unreadLimits } = this.#link
-    const refusal = this.#maySend ? unreadLimits.refusal(this, sendQueue.unread) : undefined
+    if (!sendQueue.isLong || !this.#maySend) return false
+    const refusal = unreadLimits.refusal(this, sendQueue.unread)
     if (refusal !== undefined) this.abort(refusal)
     return refusal !== undefined
   }

@@ -203,7 +203,8 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     this.#peers.add(channel)
     // Also of one that waits: it is never sent twice.
     this.#options.begun?.begin(id)
-    if (this.#waiting.isNeeded) channel.handler = this.#waiting.add(head, value, ended, channel)
+    if (this.#waiting.size > 0 || this.sendQueue.isFull)
+      channel.handler = this.#waiting.add(head, value, ended, channel)
     else channel.handler = this.#options.answer(head, value, ended, channel)
   }
 

@@ -14,6 +14,11 @@ export class PeerUse {
     this.#packet = new HeldPacket(use, 0)
   }
 
+  /** The packet that is being read. */
+  get packet(): HeldPacket {
+    return this.#packet
+  }
+
   /** The next calls and values are those of a packet of this size. */
   reads(size: number): void {
     this.#packet = new HeldPacket(this.#use, size)
@@ -49,7 +54,7 @@ export class PeerUse {
 
   /** A call has begun. */
   open(): CallInputs {
-    return new CallInputs(this.#use, () => this.#packet)
+    return new CallInputs(this.#use, this)
   }
 
   #isBeyond(most: number): boolean {
@@ -65,15 +70,15 @@ export class PeerUse {
 /** The inputs of a call in flight. */
 export class CallInputs {
   readonly #use: OneAppUse
-  readonly #packet: () => HeldPacket
+  readonly #peer: PeerUse
   /** Of the call itself, and of the values that it has not consumed. */
   #own: HeldPacket | undefined
-  readonly #values: HeldPacket[] = []
+  #values: HeldPacket[] | undefined = undefined
 
-  constructor(use: OneAppUse, packet: () => HeldPacket) {
+  constructor(use: OneAppUse, peer: PeerUse) {
     this.#use = use
-    this.#packet = packet
-    this.#own = packet()
+    this.#peer = peer
+    this.#own = peer.packet
     this.#own.hold()
     use.add('calls', 1)
   }
@@ -81,13 +86,15 @@ export class CallInputs {
   /** A value has arrived. */
   arrived(): void {
     if (this.#own === undefined) return
-    const packet = this.#packet()
+    const { packet } = this.#peer
     packet.hold()
-    this.#values.push(packet)
+    const values = (this.#values ??= [])
+    values.push(packet)
   }
 
   consumed(count: number): void {
-    for (const packet of this.#values.splice(0, count)) packet.release()
+    const taken = this.#values?.splice(0, count) ?? []
+    for (const packet of taken) packet.release()
   }
 
   /** The call is over. */
@@ -95,7 +102,7 @@ export class CallInputs {
     if (this.#own === undefined) return
     this.#own.release()
     this.#own = undefined
-    this.consumed(this.#values.length)
+    if (this.#values !== undefined) this.consumed(this.#values.length)
     this.#use.add('calls', -1)
   }
 }

@@ -67,6 +67,11 @@ export class SendQueue {
     return this.#queuedSize + this.#size
   }
 
+  /** More waits than one packet has. */
+  get isLong(): boolean {
+    return this.#queuedSize + this.#size > packetSize
+  }
+
   /** More is queued than {@link maxQueued} allows. */
   get isFull(): boolean {
     return this.unread > maxQueued

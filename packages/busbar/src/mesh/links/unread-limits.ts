@@ -1,5 +1,5 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
-import { hopelessUnread, maxUnread, packetSize } from './limits.ts'
+import { hopelessUnread, maxUnread } from './limits.ts'
 import type { CallHead } from './link.ts'
 import { linkLost, unreadByPeer } from './link-errors.ts'
 import type { PeerUse } from './peer-use.ts'
@@ -27,7 +27,7 @@ export class UnreadLimits {
   /** Why the call may send no further value. Ask before the value is encoded, which copies it. */
   refusal(call: { readonly name: string; readonly head: CallHead }, unread: number): ErrorRecord | undefined {
     const { label, isForeign, use, report } = this.#parts
-    if (unread <= packetSize || !(isForeign || call.head.isForeign === true)) return undefined
+    if (!isForeign && call.head.isForeign !== true) return undefined
     const what = unread > maxUnread ? inMiB(unread) : use?.tooMuchUnread
     if (what === undefined) return undefined
     const error = unreadByPeer(call, label, what)

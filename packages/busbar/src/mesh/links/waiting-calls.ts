@@ -26,15 +26,14 @@ export class WaitingCalls {
     this.#parts = parts
   }
 
-  /** Whether a call that arrives now has to wait. */
-  get isNeeded(): boolean {
-    return this.#calls.size > 0 || this.#parts.isFull()
+  get size(): number {
+    return this.#calls.size
   }
 
   add(head: CallHead, payload: unknown, ended: boolean, channel: LiveChannel): ChannelHandler {
     const call = new WaitingCall({ head, payload, ended, channel, onCancel: () => this.#calls.delete(call) })
     this.#calls.add(call)
-    // `isNeeded` may have been true only for calls before this one.
+    // It may wait only for those before it.
     this.begin()
     return call
   }
