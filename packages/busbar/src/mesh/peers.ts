@@ -4,6 +4,7 @@ import type { CallId } from '../shared/calls/call-id.ts'
 import type { InstanceSpec, PeerSpec, LinkSetup } from '../shared/control-messages.ts'
 import { startRunningTimeout } from '../shared/running-timeout.ts'
 import { SlowStart } from '../shared/slow-start.ts'
+import { AnswerSizes } from './links/answer-sizes.ts'
 import { keepAliveTimeout } from './links/limits.ts'
 import type { CallHandler, CallHead, Link, LinkOptions } from './links/link.ts'
 import { createLink } from './links/live-link.ts'
@@ -76,6 +77,7 @@ export class Peers {
   readonly #peers = new Map<number, Peer>()
   readonly #accepted = new AcceptedDials()
   readonly #lostCalls = new LostCallResolver()
+  readonly #answerSizes = new AnswerSizes()
   #listener: LinkListener | undefined
 
   constructor(options: PeersOptions) {
@@ -174,6 +176,7 @@ export class Peers {
       answer,
       loadOf,
       onUnread,
+      answerSizes: this.#answerSizes,
       onAbandoned: (head, call) => onAbandoned?.(worker, head, call),
       resolveLost: (reason) => this.#resolveLost(worker, reason),
       // A port closes with its thread. A socket to a hung process may stay open for ever.

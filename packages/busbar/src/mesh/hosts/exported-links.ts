@@ -3,6 +3,7 @@ import type { ErrorRecord } from '../../contract/errors.ts'
 import type { OneAppUse } from '../../shared/calls/app-use.ts'
 import { RepeatedLines } from '../../shared/output/repeated-lines.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
+import { AnswerSizes } from '../links/answer-sizes.ts'
 import { hostKeepAlive, maxHostCalls } from '../links/limits.ts'
 import type { CallHandler, Link } from '../links/link.ts'
 import { createLink } from '../links/live-link.ts'
@@ -52,6 +53,7 @@ export class ExportedLinks {
   readonly #links = new Set<Link>()
   /** By the app that has dialled them. */
   readonly #apps = new Map<string, Set<Link>>()
+  readonly #answerSizes = new AnswerSizes()
   readonly #lines: RepeatedLines
   #isStopping = false
 
@@ -87,6 +89,7 @@ export class ExportedLinks {
       maxCalls: maxHostCalls,
       use: useOf(app),
       isForeign: true,
+      answerSizes: this.#answerSizes,
       onUnread: (line: string) => this.#lines.add('warn', line, app),
     }
     const link = createLink(transport, options)

@@ -1,6 +1,8 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
 import { maxCalls } from './limits.ts'
+import type { Channel, ChannelHandler } from './link.ts'
 import { tooManyCalls, tooMuchQueued } from './link-errors.ts'
+import type { LiveChannel } from './live-channel.ts'
 import { ProtocolError } from './packet-transport.ts'
 import type { PeerUse } from './peer-use.ts'
 import type { SendQueue } from './send-queue.ts'
@@ -46,4 +48,11 @@ export class CallLimits {
       throw new ProtocolError('makes calls beyond its limit')
     return refusal
   }
+}
+
+/** Calls `onError` after `open` has returned. */
+export function refused(channel: LiveChannel, error: ErrorRecord, handler: ChannelHandler): Channel {
+  channel.onCancel(error)
+  process.nextTick(() => handler.onError?.(error, true))
+  return channel
 }

@@ -9,6 +9,7 @@ import type { ErrorRecord } from '../../contract/errors.ts'
 import type { OneAppUse } from '../../shared/calls/app-use.ts'
 import type { BegunCalls } from '../../shared/calls/begun-calls.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
+import type { AnswerSizes } from './answer-sizes.ts'
 
 /** What the callee knows before the first value. */
 export interface CallHead {
@@ -177,6 +178,11 @@ export interface LinkOptions {
   readonly maxCalls?: number
   /** Counts what the peer takes on all of its links, and limits it. Default: nothing does. */
   readonly use?: OneAppUse
+  /**
+   * Of all links of a kind. Calls of other apps whose answers are large begin a few at a time then.
+   * Default: calls begin when they arrive.
+   */
+  readonly answerSizes?: AnswerSizes
   /** Gets a line when a value is refused, or the link ends, since the peer does not read. */
   readonly onUnread?: ((line: string) => void) | undefined
   /**

@@ -1,5 +1,6 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
+import type { BeginWindow } from './begin-windows.ts'
 import { checkForOtherApp, type EncodedValue, encodeTransferred, encodeValue } from './encoded-value.ts'
 import { cancelFrame, creditFrame, errorFrame, valueFrame } from './frame-encoder.ts'
 import { encodeErrorRecord, encodingFailure } from './link-errors.ts'
@@ -39,6 +40,8 @@ export class LiveChannel implements Channel {
   readonly id: number
   readonly head: CallHead
   handler: ChannelHandler = none
+  /** Of a call that has begun. Undefined: nothing limits the calls that have. */
+  window: BeginWindow | undefined = undefined
   readonly #link: ChannelLink
   /** Of a call of the peer. */
   readonly #inputs: CallInputs | undefined
@@ -91,7 +94,8 @@ export class LiveChannel implements Channel {
     this.#hasReplied = true
     const encoded = this.#encode(value, encodeValue)
     if (encoded === undefined) return
-    this.#link.sendQueue.pushReply(this.id, last, encoded)
+    const size = this.#link.sendQueue.pushReply(this.id, last, encoded)
+    this.window?.answered(size)
     if (last) this.#endSending()
   }
 
@@ -287,13 +291,6 @@ export class LiveChannel implements Channel {
     this.#inputs?.end()
     this.#link.onOver(this)
   }
-}
-
-/** Calls `onError` after `open` has returned. */
-export function refused(channel: LiveChannel, error: ErrorRecord, handler: ChannelHandler): Channel {
-  channel.onCancel(error)
-  process.nextTick(() => handler.onError?.(error, true))
-  return channel
 }
 
 const none: ChannelHandler = {}

@@ -1,5 +1,5 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
-import { CallLimits } from './call-limits.ts'
+import { CallLimits, refused } from './call-limits.ts'
 import { CallTable } from './call-table.ts'
 import type { Frame } from './frame-decoder.ts'
 import { closeFrame, drainFrame, errorFrame, moveFrame, pingFrame, pongFrame } from './frame-encoder.ts'
@@ -7,7 +7,7 @@ import { FrameReader, type FrameReceiver } from './frame-reader.ts'
 import { KeepAlive } from './keep-alive.ts'
 import { callFailure, encodedOrFailure, encodeErrorRecord, linkLost, serviceStopping } from './link-errors.ts'
 import type { CallHead, Channel, ChannelHandler, Link, LinkOptions } from './link.ts'
-import { type ChannelLink, LiveChannel, refused } from './live-channel.ts'
+import { type ChannelLink, LiveChannel } from './live-channel.ts'
 import { LoadReports } from './load-reports.ts'
 import { type Packet, type PacketTransport, type PacketTransportListener, ProtocolError } from './packet-transport.ts'
 import { PeerUse } from './peer-use.ts'
@@ -63,7 +63,6 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     this.#loads = new LoadReports(options.loadOf)
     const { isForeign, use } = this
     this.unreadLimits = new UnreadLimits({ label: this.#label, isForeign, use, report: options.onUnread })
-    this.#waiting = new WaitingCalls({ answer: options.answer, isFull: () => this.sendQueue.isFull })
     this.sendQueue = new SendQueue(transport, {
       trailing: options.loadOf && (() => this.#loads.take()),
       isHopeless: isForeign ? (unread) => this.unreadLimits.isHopeless(unread) : undefined,
@@ -71,6 +70,8 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
       overflowed: (unread) => this.#overflowed(unread),
     })
     const { sendQueue } = this
+    const { answer, answerSizes } = options
+    this.#waiting = new WaitingCalls({ answer, sendQueue, answerSizes, isForeign })
     this.#limits = new CallLimits({ label: this.#label, isForeign, use, most: options.maxCalls, sendQueue })
     const { promise, resolve } = Promise.withResolvers<ErrorRecord>()
     this.closed = promise
@@ -148,7 +149,9 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   onOver(channel: LiveChannel): void {
     if (!(channel.id > 0 ? this.#own : this.#peers).delete(channel)) return
     if (this.#blocked.size > 0) this.#blocked.delete(channel)
-    if (channel.id < 0) this.#loads.answered(channel.head.service)
+    if (channel.id > 0) return
+    this.#loads.answered(channel.head.service)
+    if (channel.window?.ends() === true) this.#waiting.begin()
   }
 
   onAbandoned({ head, call }: LiveChannel): void {
@@ -197,15 +200,13 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     const refusal = this.#acceptsCalls ? this.#limits.refusalOfPeer(this.answering) : serviceStopping(head.service)
     if (refusal !== undefined) {
       const encoded = encodeErrorRecord(refusal)
-      return this.sendQueue.push(errorFrame(-id, true, encoded, this.sendQueue.nextPart), encoded)
+      return void this.sendQueue.push(errorFrame(-id, true, encoded, this.sendQueue.nextPart), encoded)
     }
     const channel = new LiveChannel(this, -id, head, ended ? 'sending' : 'both', this.use?.open())
     this.#peers.add(channel)
     // Also of one that waits: it is never sent twice.
     this.#options.begun?.begin(id)
-    if (this.#waiting.size > 0 || this.sendQueue.isFull)
-      channel.handler = this.#waiting.add(head, value, ended, channel)
-    else channel.handler = this.#options.answer(head, value, ended, channel)
+    channel.handler = this.#waiting.beginOrAdd(head, value, ended, channel)
   }
 
   reads(size: number): void {

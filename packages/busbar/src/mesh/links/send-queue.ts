@@ -82,24 +82,24 @@ export class SendQueue {
     return this.#bytes.length
   }
 
-  push(frame: string, encoded?: EncodedValue): void {
+  /** Returns the characters and bytes that it adds. */
+  push(frame: string, encoded?: EncodedValue): number {
+    let size = frame.length
     this.#text.add(frame)
-    this.#size += frame.length
     if (encoded !== undefined)
       for (const bytes of encoded.bytes) {
         this.#bytes.push(bytes)
-        this.#size += bytes.byteLength
+        size += bytes.byteLength
       }
-    this.#added()
+    return this.#added(size)
   }
 
-  pushCall(id: number, head: CallHead, ended: boolean, input: EncodedValue): void {
+  pushCall(id: number, head: CallHead, ended: boolean, input: EncodedValue): number {
     const text = ended ? this.#textOf(head) : headTextOf(head, false)
     // Each call has metadata of its own, which its service may change.
     if (!ended || !input.isPlain || head.metadata !== undefined)
       return this.push(callFrame(id, text, input, this.nextPart), input)
-    this.#size += this.#text.addToRun(frameTypes.calls, id, text, input)
-    this.#added()
+    return this.#added(this.#text.addToRun(frameTypes.calls, id, text, input))
   }
 
   /** Of a call that sends no data: many in a row have one head. */
@@ -109,10 +109,9 @@ export class SendQueue {
     return (this.#headText = headTextOf(head, true))
   }
 
-  pushReply(id: number, last: boolean, value: EncodedValue): void {
+  pushReply(id: number, last: boolean, value: EncodedValue): number {
     if (!last || !value.isPlain) return this.push(replyFrame(id, last, value, this.nextPart), value)
-    this.#size += this.#text.addToRun(frameTypes.replies, id, '', value)
-    this.#added()
+    return this.#added(this.#text.addToRun(frameTypes.replies, id, '', value))
   }
 
   /** Sends the current packet at once. */
@@ -148,12 +147,14 @@ export class SendQueue {
     this.#waits(1, size)
   }
 
-  #added(): void {
+  #added(size: number): number {
+    this.#size += size
     this.#frames++
     if (this.unread > packetSize && this.#parts.isHopeless?.(this.unread) === true) this.#overflow()
     else if (this.#size > packetSize || this.#frames >= packetFrames || (this.#spreadTurns > 0 && this.#isLate()))
       this.#seal()
     else if (!this.#isScheduled) this.#schedule()
+    return size
   }
 
   /** The link ends in the next tick, and until then nothing is kept. */

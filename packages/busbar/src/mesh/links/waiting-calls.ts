@@ -1,59 +1,136 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
+import type { AnswerSizes } from './answer-sizes.ts'
+import { type BeginWindow, BeginWindows } from './begin-windows.ts'
 import type { CallHandler, CallHead, ChannelHandler } from './link.ts'
 import type { LiveChannel } from './live-channel.ts'
+import type { SendQueue } from './send-queue.ts'
 
-/** Calls that are begun in one turn. The answers of each turn show whether more should begin. */
+/** Calls without a window that are begun in one turn. Their answers show whether more should. */
 const callsPerTurn = 16
+/**
+ * Milliseconds after which calls with large answers no longer wait for those that have begun, if
+ * none of these ends.
+ */
+const slowAfter = 25
 
 export interface WaitingCallsParts {
   readonly answer: CallHandler
-  /** So much waits for the peer that no call should begin. A drain of its link follows. */
-  readonly isFull: () => boolean
+  /** While it is full no call should begin. A drain of its link follows. */
+  readonly sendQueue: SendQueue
+  readonly answerSizes: AnswerSizes | undefined
+  readonly isForeign: boolean
 }
 
 /**
- * Calls of a peer that reads its answers slowly. They begin, in order, when less waits for it. This
- * cannot block it for ever: a peer reads its link whatever it waits for, and everything but calls
- * is handled meanwhile.
+ * Calls that are not begun, because their peer reads its answers slowly, or because too many of
+ * their method were begun whose answers are large. They begin, in order, when less waits for the
+ * peer. This cannot block it for ever: a peer reads its link whatever it waits for, everything but
+ * calls is handled meanwhile, and calls wait a moment only for those that do not end.
  */
 export class WaitingCalls {
-  readonly #parts: WaitingCallsParts
+  readonly #answer: CallHandler
+  readonly #sendQueue: SendQueue
+  readonly #windows: BeginWindows | undefined
   /** In the order of their arrival. */
   readonly #calls = new Set<WaitingCall>()
+  /** Of these, those without a window. */
+  #withoutWindow = 0
   #isScheduled = false
+  #isContinued = false
+  #slow: NodeJS.Timeout | undefined
 
-  constructor(parts: WaitingCallsParts) {
-    this.#parts = parts
+  constructor({ answer, sendQueue, answerSizes, isForeign }: WaitingCallsParts) {
+    this.#answer = answer
+    this.#sendQueue = sendQueue
+    this.#windows = answerSizes && new BeginWindows(answerSizes, isForeign)
   }
 
-  get size(): number {
-    return this.#calls.size
+  /** The call begins at once if it may. */
+  beginOrAdd(head: CallHead, payload: unknown, ended: boolean, channel: LiveChannel): ChannelHandler {
+    const window = this.#windows?.of(head)
+    const isAfterOthers = window === undefined ? this.#withoutWindow > 0 : window.waiting > 0
+    if (isAfterOthers || this.#sendQueue.isFull || window?.isClosed === true)
+      return this.#add({ head, payload, ended, channel, window })
+    channel.window = window
+    window?.begins()
+    return this.#answer(head, payload, ended, channel)
   }
 
-  add(head: CallHead, payload: unknown, ended: boolean, channel: LiveChannel): ChannelHandler {
-    const call = new WaitingCall({ head, payload, ended, channel, onCancel: () => this.#calls.delete(call) })
+  #add(parts: Omit<WaitingCallParts, 'onCancel'>): WaitingCall {
+    const { window } = parts
+    const call = new WaitingCall({ ...parts, onCancel: () => this.#remove(call) })
     this.#calls.add(call)
+    if (window === undefined) this.#withoutWindow++
+    else window.waiting++
     // It may wait only for those before it.
-    this.begin()
+    if (window === undefined) this.begin()
+    else this.#await(window)
     return call
   }
 
-  /** Call it when less waits for the peer. */
+  /** Call it when less waits for the peer, or a call of a window has ended. */
   begin(): void {
-    if (this.#isScheduled || this.#calls.size === 0 || this.#parts.isFull()) return
+    if (this.#isScheduled || this.#calls.size === 0 || this.#sendQueue.isFull) return
     this.#isScheduled = true
-    setImmediate(() => this.#beginSome())
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#beginSome()
+    })
   }
 
   #beginSome(): void {
-    this.#isScheduled = false
-    let begun = 0
+    let left = callsPerTurn
     for (const call of this.#calls) {
-      if (begun++ === callsPerTurn || this.#parts.isFull()) break
-      this.#calls.delete(call)
-      call.begin(this.#parts.answer)
+      if (this.#sendQueue.isFull) return
+      const { window } = call
+      if (window === undefined ? left-- <= 0 : window.isClosed) {
+        if (window !== undefined) this.#await(window)
+        continue
+      }
+      this.#remove(call)
+      call.begin(this.#answer)
     }
-    this.begin()
+    if (this.#withoutWindow > 0) this.begin()
+  }
+
+  /** Until some of the calls that have begun are answered, or are known to be slow. */
+  #await(window: BeginWindow): void {
+    if (window.isUnknown) this.#continue()
+    else this.#slow ??= setTimeout(this.#expire, slowAfter)
+  }
+
+  /** After all that methods do at once. */
+  #continue(): void {
+    if (this.#isContinued) return
+    this.#isContinued = true
+    queueMicrotask(() => process.nextTick(this.#reopenUnknown))
+  }
+
+  readonly #reopenUnknown = (): void => {
+    this.#isContinued = false
+    for (const window of this.#awaited) if (window.isUnknown) window.reopen()
+    this.#beginSome()
+  }
+
+  readonly #expire = (): void => {
+    this.#slow = undefined
+    for (const window of this.#awaited) window.reopenIfStuck()
+    this.#beginSome()
+  }
+
+  get #awaited(): Set<BeginWindow> {
+    const windows = new Set<BeginWindow>()
+    for (const { window } of this.#calls) if (window !== undefined) windows.add(window)
+    return windows
+  }
+
+  #remove(call: WaitingCall): void {
+    if (!this.#calls.delete(call)) return
+    if (call.window === undefined) this.#withoutWindow--
+    else call.window.waiting--
+    if (this.#calls.size > 0) return
+    clearTimeout(this.#slow)
+    this.#slow = undefined
   }
 }
 
@@ -62,6 +139,7 @@ interface WaitingCallParts {
   readonly payload: unknown
   readonly ended: boolean
   readonly channel: LiveChannel
+  readonly window: BeginWindow | undefined
   readonly onCancel: () => void
 }
 
@@ -73,6 +151,10 @@ class WaitingCall implements ChannelHandler {
 
   constructor(parts: WaitingCallParts) {
     this.#parts = parts
+  }
+
+  get window(): BeginWindow | undefined {
+    return this.#parts.window
   }
 
   onData(value: unknown): void {
@@ -88,9 +170,11 @@ class WaitingCall implements ChannelHandler {
   }
 
   begin(answer: CallHandler): void {
-    const { payload, ended, channel } = this.#parts
+    const { payload, ended, channel, window } = this.#parts
     const head = this.#headNow()
     if (head.timeLeft !== undefined && head.timeLeft <= 0) return channel.fail(tooLate(channel), true)
+    channel.window = window
+    window?.begins()
     channel.handler = answer(head, payload, ended, channel)
     for (const deliver of this.#early) if (!channel.isOver) deliver(channel.handler)
   }
@@ -103,6 +187,6 @@ class WaitingCall implements ChannelHandler {
 }
 
 function tooLate({ name, head: { service } }: LiveChannel): ErrorRecord {
-  const message = `${name} was not begun in time: its caller reads earlier answers slowly`
+  const message = `${name} was not begun in time: large answers to its caller wait, or are awaited`
   return { code: 'DEADLINE_EXCEEDED', message, service }
 }

@@ -1,12 +1,13 @@
 /** Calls of a peer that reads its answers slowly. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { AnswerSizes } from '../../../src/mesh/links/answer-sizes.ts'
 import { maxQueued } from '../../../src/mesh/links/limits.ts'
 import type { Link, LinkOptions } from '../../../src/mesh/links/link.ts'
 import { createLink } from '../../../src/mesh/links/live-link.ts'
 import type { Packet, PacketTransport, PacketTransportListener } from '../../../src/mesh/links/packet-transport.ts'
 import { loopbackTransports } from '../../../src/mesh/transports/loopback.ts'
-import { Callee, CallRecorder, head, refuse } from '../../support/mesh/links.ts'
+import { ask, Callee, CallRecorder, head, linked, refuse } from '../../support/mesh/links.ts'
 
 const reason = { code: 'CALL_ABORTED', message: 'no longer needed' } as const
 
@@ -79,6 +80,54 @@ describe('calls of a peer that has not read its answers', () => {
     pair.go()
     await new Promise((resolve) => setImmediate(resolve))
     assert.equal(callee.calls.length, 1)
+  })
+})
+
+describe('calls of another app', () => {
+  const foreign = { ...head, isForeign: true }
+
+  it('begin a few at a time if their answers are large, also before the first one is sent', async () => {
+    let [begun, answered, most] = [0, 0, 0]
+    const answerLater: LinkOptions['answer'] = (_head, _payload, _ended, channel) => {
+      most = Math.max(most, ++begun - answered)
+      setImmediate(() => {
+        answered++
+        channel.reply('x'.repeat(2 ** 20), true)
+      })
+      return {}
+    }
+    using pair = await linked(answerLater, { answerSizes: new AnswerSizes() })
+    await ask(pair.one, 'first', foreign)
+    await Promise.all(Array.from({ length: 60 }, (_, at) => ask(pair.one, at, foreign)))
+    assert.deepEqual([begun, answered], [61, 61])
+    assert.ok(most < 30, `${most} calls were begun and not answered`)
+  })
+
+  it('all begin at once if nothing is known of their answers', async () => {
+    const callee = new Callee()
+    using pair = await linked(callee.answer, { answerSizes: new AnswerSizes() })
+    for (let at = 0; at < 100; at++) pair.one.open(foreign, at, true, {})
+    await callee.call()
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual(
+      callee.calls.map(({ payload }) => payload),
+      Array.from({ length: 100 }, (_, at) => at),
+    )
+  })
+
+  it('do not wait for those of other methods, nor for long for those that are not answered', async () => {
+    const callee = new Callee()
+    using pair = await linked(callee.answer, { answerSizes: new AnswerSizes() })
+    const first = ask(pair.one, 'first', foreign)
+    const { channel } = await callee.call()
+    // Four of them are as much as may be in transit.
+    channel.reply('x'.repeat(2 ** 20 - 100), true)
+    await first
+    for (let at = 0; at < 10; at++) pair.one.open(foreign, at, true, {})
+    pair.one.open({ ...foreign, method: 'other' }, 'other', true, {})
+    await callee.call(5)
+    assert.equal(callee.calls[5]?.payload, 'other')
+    await callee.call(11)
   })
 })
 

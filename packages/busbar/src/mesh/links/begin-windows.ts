@@ -1,0 +1,92 @@
+import type { AnswerSizes, MethodAnswers } from './answer-sizes.ts'
+import type { CallHead } from './link.ts'
+
+/**
+ * How many calls of a method may be begun on a link and not answered: calls that arrive together
+ * would all begin before the first of their answers is counted. It is as wide as a link may have
+ * calls if the method's answers are small.
+ */
+export class BeginWindow {
+  readonly #answers: MethodAnswers
+  #begun = 0
+  /** A call has ended since the last look. */
+  #isMoving = false
+  /** Looks in a row that saw none end. */
+  #stuck = 0
+  /** Calls that are not begun. */
+  waiting = 0
+
+  constructor(answers: MethodAnswers) {
+    this.#answers = answers
+  }
+
+  get isClosed(): boolean {
+    return this.#begun >= this.#answers.fitting
+  }
+
+  get isUnknown(): boolean {
+    return !this.#answers.isKnown
+  }
+
+  begins(): void {
+    this.#begun++
+  }
+
+  answered(size: number): void {
+    this.#answers.sent(size)
+  }
+
+  /** A call is over, answered or not. Returns whether others wait for that. */
+  ends(): boolean {
+    this.#isMoving = true
+    if (this.#begun > 0) this.#begun--
+    return this.waiting > 0
+  }
+
+  /** Others do not wait for the calls that have begun. */
+  reopen(): void {
+    this.#begun = 0
+  }
+
+  /** The same, if none of these has ended since the last look, and then for ever more calls. */
+  reopenIfStuck(): void {
+    this.#stuck = this.#isMoving ? 0 : this.#stuck + 1
+    this.#isMoving = false
+    if (this.#stuck > 0) this.#begun = this.#answers.fitting * (1 - 2 ** (this.#stuck - 1))
+  }
+}
+
+/** The windows of one link. */
+export class BeginWindows {
+  readonly #sizes: AnswerSizes
+  readonly #isForeign: boolean
+  readonly #windows = new WeakMap<MethodAnswers, BeginWindow>()
+  /** Of the last call. */
+  #head: CallHead | undefined
+  #window: BeginWindow | undefined
+
+  /** `isForeign`: the peer belongs to another app. Workers of one app read all that they get. */
+  constructor(sizes: AnswerSizes, isForeign: boolean) {
+    this.#sizes = sizes
+    this.#isForeign = isForeign
+  }
+
+  /**
+   * Undefined if nothing limits the call: it is none of another app, or its answer comes value by
+   * value, as the peer gives credit.
+   */
+  of(head: CallHead): BeginWindow | undefined {
+    // Calls in a row often have one head.
+    if (head === this.#head) return this.#window
+    const { kind, service, method, isForeign } = head
+    const isLimited = kind === 'call' && (this.#isForeign || isForeign === true)
+    this.#head = head
+    return (this.#window = isLimited ? this.#find(this.#sizes.of(service, method)) : undefined)
+  }
+
+  #find(answers: MethodAnswers): BeginWindow {
+    let window = this.#windows.get(answers)
+    if (window === undefined) this.#windows.set(answers, (window = new BeginWindow(answers)))
+    return window
+  }
+}
