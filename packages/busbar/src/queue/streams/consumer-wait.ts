@@ -33,8 +33,8 @@ export interface ConsumerWaitParts {
 /**
  * How long the server waits for a sign of life of a consumer's messages: {@link ackWait}, or longer
  * once a host has raised it because messages took longer to arrive. All hosts share the consumer,
- * and any of them may raise it at any time. A message that was sent less than {@link ackWait}
- * before this host knows of it had not gone to another host, and has the longer wait from then on.
+ * and any of them may raise it at any time. A message that is not older than its wait when this
+ * host knows of a longer one had not gone to another host, and has the longer wait from then on.
  *
  * A host shortens it when no host's network has been slow for a while. It says so in the
  * consumer's description first, for longer than any host relies on what it saw before. A host that
@@ -42,8 +42,8 @@ export interface ConsumerWaitParts {
  */
 export class ConsumerWait {
   readonly #parts: ConsumerWaitParts
-  /** What this host knew, and since when. */
-  readonly #known = [{ wait: ackWait, since: -Infinity }]
+  /** What this host has learned, and when. */
+  readonly #known = [{ wait: ackWait, at: -Infinity }]
   #leasedUntil = -Infinity
   /** The last answer of the server, and since when it has been the same. */
   #seen = { isEnding: false, since: -Infinity, at: -Infinity }
@@ -83,13 +83,24 @@ export class ConsumerWait {
   /** Milliseconds, of a message that was sent after `sentAt`. */
   of(sentAt: number): number {
     if (performance.now() > this.#leasedUntil) return ackWait
-    const first = this.#known.findLastIndex(({ since }) => since <= sentAt)
-    return first < 0 ? ackWait : Math.min(...this.#known.slice(first).map(({ wait }) => wait))
+    const before = this.#known.findLastIndex(({ at }) => at <= sentAt)
+    let wait = this.#known[before]?.wait ?? ackWait
+    for (const { wait: next, at } of this.#known.slice(before + 1)) {
+      // Another host may have had it by then.
+      if (next > wait && at - sentAt >= wait - margin) return wait
+      wait = next
+    }
+    return wait
   }
 
   /** Milliseconds, of what the server sends now. */
   get last(): number {
     return this.#known.at(-1)!.wait
+  }
+
+  /** An order to raise it is on its way. */
+  get isRaising(): boolean {
+    return this.#raising !== undefined
   }
 
   /** Resolves when no order to raise it is on its way. */
@@ -182,7 +193,7 @@ export class ConsumerWait {
   #learn(nanoseconds = 0): void {
     const wait = Math.max(ackWait, nanoseconds / 1e6)
     if (wait === this.last) return
-    this.#known.push({ wait, since: performance.now() - (ackWait - margin) })
+    this.#known.push({ wait, at: performance.now() })
     if (this.#known.length > mostKnown) this.#known.shift()
   }
 }

@@ -1,6 +1,7 @@
 import { backoff } from '../../shared/backoff.ts'
 import type { ConsumerMessages, JsMsg } from '../../shared/cluster/jetstream.ts'
 import type { RepeatedLines } from '../../shared/output/repeated-lines.ts'
+import { settlesWithin } from '../../shared/settles-within.ts'
 import { isHeld } from './ack-wait.ts'
 import { ConsumerWait } from './consumer-wait.ts'
 import { encodeItem, decodeItem, type StoredItem } from './item-message.ts'
@@ -115,10 +116,14 @@ export class SharedConsumer {
 
   /** One after the other, so that deliveries of one message stay in their order. Never rejects. */
   async #takeLate(message: JsMsg, heldAt: number): Promise<void> {
-    await this.#wait.raised
     const delivery = this.#deliveryOf(message, heldAt)
     if (isHeld(heldAt, delivery.wait)) this.#late.hasCome(delivery)
-    else await this.#late.raise(delivery)
+    else {
+      const left = heldAt + delivery.wait - performance.now()
+      const raised = this.#late.raise(delivery)
+      // Later, a longer wait is of no use to this message, and those behind it have come, too.
+      if (left > 0) await settlesWithin(left, [raised])
+    }
     // Of what was long on its way, the next regular sign of life could be too late.
     if (isHeld(heldAt, delivery.wait)) tryTo(() => message.working())
     this.#parts.take(delivery)

@@ -24,10 +24,8 @@ export interface LateItemsParts {
   readonly lines: RepeatedLines
 }
 
-/** Milliseconds: the least that items get before any has come late. */
-const earlyWait = 60_000
-/** Their wait is raised when they have been on their way for a part of it. */
-const mostPart = 5
+/** Their wait is raised when they have been on their way for a third of it. */
+const mostPart = 3
 /** Milliseconds. A message may have left the server as much later than its host knows. */
 const imprecision = 1_500
 
@@ -47,9 +45,9 @@ export class LateItems {
    */
   async expect(lateness: number): Promise<void> {
     const { streams, stream, subject, wait, pace } = this.#parts
-    if (wait.last >= Math.min(longestWait, mostPart * lateness)) return
+    if (wait.isRaising || wait.last >= Math.min(longestWait, mostPart * lateness)) return
     pace.wasSlow(lateness)
-    const next = Math.max(earlyWait, waitFor(lateness))
+    const next = waitFor(lateness)
     const which = stream === 'later' ? 'that wait for their time' : `of ${streams.targetOf(subject)}`
     const slow = `queue: what NATS sends to this host has been on its way for ${seconds(lateness)}: the network is slow`
     try {
@@ -73,9 +71,10 @@ export class LateItems {
     const { streams, wait, pace } = this.#parts
     const age = performance.now() - heldAt
     const target = streams.targetOf(message.subject)
+    const comesAgain = 'another host may have it. If none has, it comes again'
     if (!streams.isSlow(heldAt))
       return this.#warn(
-        `${this.#nameOf(message)} was read ${seconds(age)} after NATS had sent it, and another host may have it. If none has, it comes again`,
+        `${this.#nameOf(message)} was read ${seconds(age)} after NATS had sent it, and ${comesAgain}`,
         `${target} read`,
       )
     pace.wasSlow(age)
@@ -85,6 +84,9 @@ export class LateItems {
         `${took}. It may take ${seconds(longestWait)}, and does not run here. Keep large inputs elsewhere, or lower concurrency`,
         `${target} too slow`,
       )
+    await wait.raised
+    if (wait.last >= Math.min(longestWait, mostPart * age))
+      return this.#warn(`${took}, and ${comesAgain}`, `${target} late`)
     const next = waitFor(age)
     // It would wait for the longer time, too, if the server has not given it up yet.
     await sleep(Math.max(0, heldAt + wait.last + imprecision - performance.now()))
