@@ -105,7 +105,7 @@ export class Pool {
     this.#addUsable(thread)
     this.#idle.push(thread)
     this.#serve()
-    this.#sweepTimer ??= setTimeout(() => this.#endSurplus(), this.#parts.idle).unref()
+    this.#awaitSurplus()
   }
 
   /**
@@ -134,8 +134,17 @@ export class Pool {
   #endSurplus(): void {
     const now = performance.now()
     for (const thread of this.#idle.slice(0, -1)) if (thread.idleFor(now) >= this.#parts.idle) this.#end(thread)
-    this.#sweepTimer =
-      this.#idle.length > 1 ? setTimeout(() => this.#endSurplus(), this.#parts.idle).unref() : undefined
+    this.#sweepTimer = undefined
+    this.#awaitSurplus()
+  }
+
+  /** The thread that has been idle for longest is the next one to end. */
+  #awaitSurplus(): void {
+    const [longest, ...others] = this.#idle
+    if (longest === undefined || others.length === 0) return
+    // A timer may be a fraction of a millisecond early.
+    const left = Math.max(1, Math.ceil(this.#parts.idle - longest.idleFor(performance.now())))
+    this.#sweepTimer ??= setTimeout(() => this.#endSurplus(), left).unref()
   }
 
   #endIdle(): void {

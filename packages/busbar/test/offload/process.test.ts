@@ -55,6 +55,41 @@ test('idle threads end after a while, except one', async () => {
   assert.equal(await offload(task, { do: 'echo', value: 1 }), 1)
 })
 
+test('an idle thread ends when its own time is over, however long others have been idle', async (context) => {
+  let now = 0
+  context.mock.method(performance, 'now', () => now)
+  context.mock.timers.enable({ apis: ['setTimeout'] })
+  await using offload = createOffload({ threads: 3, idle: 1000 })
+  const started: Worker[] = []
+  const add = (message: unknown): void => void started.push((message as { worker: Worker }).worker)
+  subscribe('worker_threads', add)
+  const [first, second, third] = await Promise.all([hold(offload), hold(offload), hold(offload)])
+  unsubscribe('worker_threads', add)
+  let ended = 0
+  const exits = started.map(async (worker) => {
+    await once(worker, 'exit')
+    ended++
+  })
+  const pass = (milliseconds: number): void => {
+    now += milliseconds
+    context.mock.timers.tick(milliseconds)
+  }
+  first.release()
+  await first.held
+  pass(400)
+  second.release()
+  await second.held
+  pass(600)
+  await Promise.race(exits)
+  third.release()
+  await third.held
+  pass(400)
+  while (ended < 2) await new Promise((resolve) => setImmediate(resolve))
+  pass(10_000)
+  assert.equal(await offload(task, { do: 'echo', value: 1 }), 1)
+  assert.equal(ended, 2)
+})
+
 test('each of several pools of a thread has at least one thread', async () => {
   const program = `
     import { createOffload, offload } from ${sources}

@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks'
 import type { CallEdge } from '../../contract/call/call-edge.ts'
 import type { Trace } from '../../contract/context.ts'
-import { isFailedSpan, maxPath, type SpanKind, type SpanRecord } from '../../shared/traces/span.ts'
+import { isFailedSpan, maxPath, type SpanKind, type SpanRecord, stateOf } from '../../shared/traces/span.ts'
 import { formatTraceparent, newSpanId } from '../../shared/traces/trace-context.ts'
 import type { CountedEdge } from '../meter.ts'
 
@@ -164,6 +164,7 @@ export class TracedCall implements CountedEdge, Trace {
       retries,
       ...(route !== undefined && route !== '' && { route }),
       ...(workers !== undefined && { workers }),
+      ...stateOf(this.root.tracestate),
     })
   }
 }

@@ -34,11 +34,11 @@ export class OtlpSpans {
   }
 
   #own(span: StoredOwnSpan & Maker): ExportedSpan {
-    const { trace, id, parent, start, duration, name, kind, status, message, scope, version, dropped } = span
+    const { start, duration, name, kind, status, message, scope, version, dropped } = span
     return {
       name,
       kind,
-      ...identityOf(trace, id, parent),
+      ...identityOf(span),
       startTime: toTime(start),
       endTime: toTime(start + duration),
       duration: toTime(duration),
@@ -63,7 +63,7 @@ export class OtlpSpans {
   }
 
   #call(span: StoredSpan & Maker): ExportedSpan {
-    const { trace, id, parent, start, duration } = span
+    const { start, duration } = span
     // A call within one thread has one span, which the answering service shows.
     const isServer = span.part === 'answer' || span.caller === undefined || span.transport === 'local'
     // The service in another worker has a span of its own.
@@ -72,7 +72,7 @@ export class OtlpSpans {
     return {
       name: nameOf(span, isServer),
       kind: isServer ? kinds.server : kinds.client,
-      ...identityOf(trace, id, parent),
+      ...identityOf(span),
       startTime: toTime(start),
       endTime: toTime(start + duration),
       duration: toTime(duration),
@@ -107,13 +107,15 @@ export class OtlpSpans {
   }
 }
 
-function identityOf(
-  traceId: string,
-  spanId: string,
-  parent: string | undefined,
-): Pick<ExportedSpan, 'spanContext' | 'parentSpanContext'> {
+function identityOf({
+  trace: traceId,
+  id: spanId,
+  parent,
+  tracestate,
+}: SentSpan): Pick<ExportedSpan, 'spanContext' | 'parentSpanContext'> {
+  const traceState = tracestate === undefined ? undefined : { serialize: () => tracestate }
   return {
-    spanContext: () => ({ traceId, spanId, traceFlags: sampled }),
+    spanContext: () => ({ traceId, spanId, traceFlags: sampled, ...(traceState !== undefined && { traceState }) }),
     ...(parent !== undefined && { parentSpanContext: { traceId, spanId: parent, traceFlags: sampled } }),
   }
 }

@@ -38,6 +38,7 @@ interface SpanContext {
   readonly traceId: string
   readonly spanId: string
   readonly traceFlags: number
+  readonly traceState?: { serialize(): string }
 }
 
 /** `ResourceMetrics` of `@opentelemetry/sdk-metrics`. */

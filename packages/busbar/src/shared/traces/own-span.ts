@@ -5,6 +5,8 @@ export interface OwnSpanRecord {
   readonly id: string
   /** Undefined: it begins its trace. */
   readonly parent: string | undefined
+  /** As of a `SpanRecord`. */
+  readonly tracestate?: string | undefined
   readonly service: string
   readonly name: string
   /** The number of OpenTelemetry's `SpanKind`. */

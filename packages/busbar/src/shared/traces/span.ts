@@ -38,12 +38,22 @@ export interface SpanRecord {
   readonly retries: number
   /** Of a counted call: the workers that made and answered it, of `pairOf` of `worker-pair.ts`. */
   readonly workers?: number | undefined
+  /** Absent if there is none, or one beyond {@link maxTracestate}. */
+  readonly tracestate?: string | undefined
 }
 
 /** What spans of the same kind have in common. */
 export type SpanKind = Pick<SpanRecord, 'part' | 'caller' | 'service' | 'protocol' | 'method' | 'route' | 'transport'>
 
 export const maxPath = 256
+
+/** Characters that everyone has to pass on (W3C Trace Context, 3.3.1.5). */
+const maxTracestate = 512
+
+/** What a span keeps of its context, besides its ids. */
+export function stateOf(tracestate: string | undefined): Pick<SpanRecord, 'tracestate'> {
+  return tracestate === undefined || tracestate.length > maxTracestate ? {} : { tracestate }
+}
 
 /** The calls that are recorded even if their trace is not sampled. */
 export function isFailedSpan({ status }: Pick<SpanRecord, 'status'>): boolean {

@@ -79,6 +79,7 @@ const span = object({
   retries: number,
   route: optional(text),
   workers: optional(number),
+  tracestate: optional(text),
 } satisfies Form<SpanRecord>)
 const isPlain: Check = (value) => text(value) || number(value) || boolean(value)
 const attributes: Check = (value) =>
@@ -87,6 +88,7 @@ const ownSpan = object({
   trace: text,
   id: text,
   parent: optional(text),
+  tracestate: optional(text),
   service: text,
   name: text,
   kind: number,

@@ -48,6 +48,7 @@ export class OtlpReceiver implements AsyncDisposable {
       trace: hex(one['traceId']),
       id: hex(one['spanId']),
       parent: hex(one['parentSpanId']),
+      state: (one['state'] ?? '') as string,
       kind: one['kind'] as number,
       failed: (one['status'] as Decoded | undefined)?.['code'] === 2,
       attributes: attributesOf(one),
@@ -121,6 +122,8 @@ export interface ReceivedSpan {
   readonly trace: string
   readonly id: string
   readonly parent: string
+  /** `tracestate`. */
+  readonly state: string
   readonly kind: number
   readonly failed: boolean
   readonly attributes: Readonly<Record<string, unknown>>

@@ -16,6 +16,7 @@ const status: Form = { 2: ['message', 'text'], 3: ['code', 'number'] }
 const span: Form = {
   1: ['traceId', 'bytes'],
   2: ['spanId', 'bytes'],
+  3: ['state', 'text'],
   4: ['parentSpanId', 'bytes'],
   5: ['name', 'text'],
   6: ['kind', 'number'],

@@ -17,7 +17,7 @@ import {
   ownSpanLimits,
 } from '../../../shared/traces/own-span.ts'
 
-type Begun = Pick<OwnSpanRecord, 'trace' | 'id' | 'parent' | 'service' | 'kind' | 'scope' | 'version'>
+type Begun = Pick<OwnSpanRecord, 'trace' | 'id' | 'parent' | 'tracestate' | 'service' | 'kind' | 'scope' | 'version'>
 
 export interface ServiceSpanParts {
   readonly begun: Begun

@@ -8,6 +8,7 @@ import type {
   TracerProvider,
 } from '@opentelemetry/api'
 import type { Tracer } from '../../../mesh/tracing/tracer.ts'
+import { stateOf } from '../../../shared/traces/span.ts'
 import { ServiceSpan } from './service-span.ts'
 import { spanContextOf, traceOf, type TracingApi } from './span-context.ts'
 
@@ -73,6 +74,7 @@ class ServiceTracer implements OtelTracer {
         trace: span.traceId,
         id: span.spanId,
         parent,
+        ...stateOf(trace.tracestate),
         service,
         kind: options.kind ?? 0,
         scope: this.#library.name,
