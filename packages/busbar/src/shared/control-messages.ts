@@ -228,7 +228,7 @@ export type FromWorker =
   | ({ type: 'pathTemplates' } & FoundTemplates)
   /** A service's uncaught exception, unhandled rejection or exit; sent before the thread ends. */
   | { type: 'fault'; service: string | undefined; reason: 'exception' | 'rejection' | 'exit'; error: ErrorRecord }
-  /** During a stop: the service has stopped; undefined stands for the gateway. */
+  /** During a stop: the service has stopped; undefined: the gateway and the links of other apps. */
   | { type: 'closed'; service: string | undefined }
   | { type: 'stopped' }
   /** A task has ended: with its result, or with an error. */

@@ -1,8 +1,11 @@
 import type { App } from '../config/app.ts'
 import type { SlotSpec } from './plan.ts'
 
-/** Stands for the gateway among the services that run in a worker. */
-const gateway = ''
+/**
+ * Stands for what comes from outside among the services that run in a worker: by the gateway, or by
+ * the links of other apps. Each worker may have links, and forwards their calls to other workers.
+ */
+const outside = ''
 
 /**
  * The order in which the services of a stopping app may stop: each one after all services that need
@@ -17,23 +20,23 @@ export class StopSequence {
 
   /** `release` is called once for each service, when nothing that needs it runs any more. */
   constructor(
-    { services }: App,
+    app: Pick<App, 'services' | 'cluster' | 'export'>,
     workers: readonly { readonly worker: number; readonly spec: SlotSpec }[],
     release: (service: string) => void,
   ) {
-    this.#running = new Map(workers.map(({ worker, spec }) => [worker, new Set(runningIn(spec))]))
+    this.#running = new Map(workers.map(({ worker, spec }) => [worker, new Set(runningIn(spec, app))]))
     this.#neededBy = new Map(
-      services.map(({ name }) => [
+      app.services.map(({ name }) => [
         name,
-        [gateway, ...services.filter(({ needs }) => needs.includes(name)).map((one) => one.name)],
+        [outside, ...app.services.filter(({ needs }) => needs.includes(name)).map((one) => one.name)],
       ]),
     )
     this.#release = release
     this.#review()
   }
 
-  /** `service` undefined: the gateway. */
-  closed(worker: number, service: string = gateway): void {
+  /** `service` undefined: its gateway and its links. */
+  closed(worker: number, service: string = outside): void {
     this.#running.get(worker)?.delete(service)
     this.#review()
   }
@@ -53,6 +56,10 @@ export class StopSequence {
   }
 }
 
-function runningIn({ kind, hosts }: SlotSpec): string[] {
-  return [...(kind === 'shared' ? [gateway] : []), ...hosts.map(({ name }) => name)]
+function runningIn(
+  { kind, hosts }: Pick<SlotSpec, 'kind' | 'hosts'>,
+  { cluster, export: exported }: Pick<App, 'cluster' | 'export'>,
+): string[] {
+  const hasLinks = kind !== 'command' && (cluster !== undefined || exported !== undefined)
+  return [...(kind === 'shared' || hasLinks ? [outside] : []), ...hosts.map(({ name }) => name)]
 }
