@@ -8,7 +8,8 @@ use std::time::Instant;
 use parking_lot::{Mutex, RwLock};
 use socket2::SockRef;
 
-use crate::direct::directory::{Directory, Target};
+use crate::direct::directory::Directory;
+use crate::direct::target::Target;
 use crate::limits::Limits;
 use crate::stats::Stats;
 use crate::tls::Tls;

@@ -161,6 +161,12 @@ impl NativeEntrance {
         self.inner.direct.set_instances(&instances);
     }
 
+    /// Requests that are with an instance, also if it serves no more.
+    #[napi(catch_unwind)]
+    pub fn requests_at(&self, instance: InstanceOptions) -> u32 {
+        instance.instance().map_or(0, |(_, instance)| self.inner.direct.requests_at(&instance.address))
+    }
+
     /// The path templates of all services, by which requests are counted.
     #[napi(catch_unwind)]
     pub fn set_templates(&self, templates: Vec<TemplateOptions>) {

@@ -9,11 +9,11 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::counts::Counted;
-use super::directory::Target;
 use super::forwarding::{Forwarding, Progress};
 use super::head::{self, Asked, Forwarded};
 use super::request::Request;
 use super::settings::{Address, Settings};
+use super::target::Target;
 use super::upstream::{Pool, Upstream};
 use crate::entrance::Command;
 use crate::http1::framing::Framing;

@@ -2,89 +2,17 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
-use tokio::sync::Notify;
 
 use super::counts::Counts;
 use super::routes::{Route, Routes, is_usual_path, usual_host};
 use super::settings::{Address, Instance, Settings};
+use super::target::Target;
 use super::templates::Templates;
 use crate::http1::parser::Head;
 use crate::http1::span::Span;
-use crate::worker::{Form, Worker};
-
-pub struct Target {
-    pub service: String,
-    pub worker: Arc<Worker>,
-    pub notify: Arc<Notify>,
-    /// With the number of requests that each has.
-    instances: RwLock<Vec<(Instance, Arc<AtomicU32>)>>,
-    turn: AtomicUsize,
-}
-
-impl Target {
-    fn new(service: &str) -> Arc<Self> {
-        let notify = Arc::new(Notify::new());
-        let wake = notify.clone();
-        Arc::new(Self {
-            service: service.to_owned(),
-            worker: Worker::new(u32::MAX, Form::Text, Box::new(move || wake.notify_one())),
-            notify,
-            instances: RwLock::default(),
-            turn: AtomicUsize::new(0),
-        })
-    }
-
-    fn is_served(&self) -> bool {
-        !self.instances.read().is_empty()
-    }
-
-    /// The one with the fewest requests: one that is stuck gets no more than its share. Equals take
-    /// turns.
-    pub fn instance(&self) -> Option<(Instance, Load)> {
-        let instances = self.instances.read();
-        let turn = self.turn.fetch_add(1, Ordering::Relaxed).checked_rem(instances.len())?;
-        let (later, first) = instances.split_at(turn);
-        let least = first.iter().chain(later).min_by_key(|(_, load)| load.load(Ordering::Relaxed))?;
-        Some((least.0.clone(), Load::new(&least.1)))
-    }
-
-    /// Those that stay keep their numbers.
-    fn replace(&self, next: impl Iterator<Item = Instance>) {
-        let mut instances = self.instances.write();
-        let known = std::mem::take(&mut *instances);
-        let load =
-            |address: &Address| known.iter().find(|(one, _)| one.address == *address).map(|(_, load)| load.clone());
-        *instances = next
-            .map(|instance| {
-                let load = load(&instance.address).unwrap_or_default();
-                (instance, load)
-            })
-            .collect();
-    }
-
-    pub fn has(&self, address: &Address) -> bool {
-        self.instances.read().iter().any(|(one, _)| one.address == *address)
-    }
-}
-
-/// Counts a request of an instance.
-pub struct Load(Arc<AtomicU32>);
-
-impl Load {
-    fn new(count: &Arc<AtomicU32>) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count.clone())
-    }
-}
-
-impl Drop for Load {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
 
 #[derive(Default)]
 struct State {
@@ -147,7 +75,7 @@ impl Directory {
         }
         for (service, target) in &state.targets {
             if !direct.contains(service) {
-                target.instances.write().clear();
+                target.replace(std::iter::empty());
             }
         }
         self.is_used.store(state.targets.values().any(|target| target.is_served()), Ordering::Release);
@@ -167,6 +95,11 @@ impl Directory {
             target.replace(own);
         }
         self.is_used.store(state.targets.values().any(|target| target.is_served()), Ordering::Release);
+    }
+
+    /// Requests that are with an instance, also if it gets no more.
+    pub fn requests_at(&self, address: &Address) -> u32 {
+        self.state.read().targets.values().map(|target| target.requests_at(address)).sum()
     }
 
     /// `None` for a request that a worker gets.
@@ -202,23 +135,6 @@ impl Directory {
 mod tests {
     use super::*;
     use crate::http1::parser::{Fields, Progress, parse};
-
-    #[test]
-    fn the_instance_with_the_fewest_requests_is_next() {
-        let target = Target::new("a");
-        let instance = |port| Instance { address: Address::Port("127.0.0.1".to_owned(), port), slot: None };
-        assert!(target.instance().is_none());
-        target.replace([instance(1), instance(2)].into_iter());
-        let (first, _stuck) = target.instance().unwrap();
-        for _ in 0..3 {
-            assert_ne!(target.instance().unwrap().0, first);
-        }
-        target.replace([first.clone(), instance(3)].into_iter());
-        for _ in 0..3 {
-            assert_eq!(target.instance().unwrap().0, instance(3));
-        }
-        assert!(target.has(&first.address) && !target.has(&instance(9).address));
-    }
 
     fn directory() -> Directory {
         let directory = Directory::default();

@@ -3,7 +3,7 @@
 //! A target is a service. To the rest of the entrance it looks like a worker: requests go to its
 //! inbox, and replies come from it. `serve` runs it in an I/O thread.
 //!
-//! - `directory`: the targets, their instances and the routes to them
+//! - `directory`: the targets, and the routes to them; `target`: one, with its instances
 //! - `routes`: which requests a target gets. The gateway in a worker gets all others, so what is
 //!   unusual is judged in one place only
 //! - `templates`: by which requests are counted
@@ -24,6 +24,7 @@ mod request;
 pub mod routes;
 mod serve;
 pub mod settings;
+pub mod target;
 pub mod templates;
 mod upstream;
 

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::{AbortHandle, spawn_local};
 
 use super::call::{self, Call, Served, Window};
-use super::directory::Target;
+use super::target::Target;
 use super::upstream::Pool;
 use crate::io::shared::Io;
 use crate::limits::REQUEST_WINDOW;

@@ -151,6 +151,8 @@ export interface NativeEntrance {
   setRoutes(routes: readonly DirectRoute[], services: readonly string[], options: DirectOptions): void
   /** All that serve now. */
   setInstances(instances: readonly DirectInstance[]): void
+  /** Requests that are with an instance, also if it serves no more. */
+  requestsAt(instance: DirectInstance): number
   /** Of all services. */
   setTemplates(templates: readonly DirectTemplate[]): void
   unlisten(): void

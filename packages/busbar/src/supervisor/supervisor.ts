@@ -18,7 +18,7 @@ import { pauseQueue } from './app-queue.ts'
 import { openAutoscaler } from './scaling/autoscaler.ts'
 import { mostAdded } from './scaling/scalables.ts'
 import { Lifetime, openOrStop } from './lifetime.ts'
-import { replaced } from './peers/peer-registry.ts'
+import { leaveCallers } from './peers/leave-callers.ts'
 import { type Plan, planApp, type SlotSpec } from './plan.ts'
 import { Pulse } from './pulse.ts'
 import { AppReadiness } from './readiness.ts'
@@ -276,7 +276,7 @@ class Supervisor implements RunningApp {
       launch: (...start) => this.#launcher.launch(...start),
       announce: ({ worker }, slowStart) => this.#launcher.peers.announce(worker, slowStart),
       leave: ({ worker, spec }) =>
-        this.#launcher.peers.leave(worker, replaced, leaveLimit(spec, this.#app, this.#timing)),
+        leaveCallers(worker, this.#launcher.peers, this.#ports.entrance, leaveLimit(spec, this.#app, this.#timing)),
       log: (level, line) => this.#log(level, line),
       changed: (slot) => this.#changed(slot),
     })

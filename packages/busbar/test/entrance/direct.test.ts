@@ -128,6 +128,16 @@ describe('a service in a process', options, () => {
     assert.ok(direct(app) > 0)
   })
 
+  it('that is a command and is replaced is ended when it has answered', async () => {
+    await using app = await TestApp.startLoaded(appOf(setup('command')))
+    const late = fetch(new URL('/c/late', app.url), { method: 'POST', body: 'a' })
+    await eventually(() => app.running.status().entrance!.inFlight === 1)
+    await app.running.replace()
+    const response = await late
+    assert.deepEqual([response.status, (await response.text()).slice(0, 9)], [200, 'c POST 1 '])
+    assert.equal(direct(app), 1)
+  })
+
   it('names the coding `identity`: its body lasts until the end of its connection', async () => {
     for (const run of ['process', 'command'] as const) {
       await using app = await TestApp.startLoaded(appOf(setup(run)))

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type App, gatewayOpensConnections, isRawEntry } from '../../config/app.ts'
 import { BusbarError, restoreError } from '../../contract/errors.ts'
 import type { EntranceStats } from '../../observe/app-status.ts'
@@ -101,6 +102,16 @@ export class GatewayEntrance {
     this.#native.setInstances(instances)
   }
 
+  /**
+   * Resolves when instances that get no more requests have answered those that they had, or after
+   * `limit` milliseconds.
+   */
+  async answered(instances: readonly DirectInstance[], limit: number): Promise<void> {
+    const end = performance.now() + limit
+    while (performance.now() < end && instances.some((one) => this.#native.requestsAt(one) > 0))
+      await sleep(lookInterval)
+  }
+
   /** Those that workers have found. */
   setTemplates(found: readonly ServiceTemplates[]): void {
     this.#found = found
@@ -171,6 +182,9 @@ export class GatewayEntrance {
     }
   }
 }
+
+/** Milliseconds. */
+const lookInterval = 20
 
 /** A head has to fit into the memory of a batch. */
 const mostHead = 256 * 1024

@@ -68,13 +68,13 @@ export class PeerRegistry {
 
   /** The healthy instances in processes and commands. */
   get separate(): readonly DirectInstance[] {
-    return [...this.#peers.values()].flatMap(({ info: { address, slot }, services }) =>
-      services.flatMap(({ name: service, path, unhealthy }): DirectInstance[] => {
-        if (unhealthy === true || address.kind === 'thread') return []
-        if (address.kind === 'tcp') return [{ service, host: address.host, port: address.port, slot }]
-        return path === undefined ? [] : [{ service, path, slot }]
-      }),
-    )
+    return [...this.#peers.values()].flatMap((peer) => separateOf(peer))
+  }
+
+  /** The commands that are run by this worker. They cannot say when they have answered all. */
+  commandsOf(worker: number): readonly DirectInstance[] {
+    const peer = this.#peers.get(worker)
+    return peer?.info.address.kind === 'tcp' ? separateOf(peer) : []
   }
 
   /** Peers are linked with it at once. */
@@ -196,6 +196,14 @@ export class PeerRegistry {
   #sendOthers(worker: number, order: ToWorker): void {
     for (const { info } of this.#peers.values()) if (info.worker !== worker) info.send(order)
   }
+}
+
+function separateOf({ info: { address, slot }, services }: Peer): readonly DirectInstance[] {
+  return services.flatMap(({ name: service, path, unhealthy }): DirectInstance[] => {
+    if (unhealthy === true || address.kind === 'thread') return []
+    if (address.kind === 'tcp') return [{ service, host: address.host, port: address.port, slot }]
+    return path === undefined ? [] : [{ service, path, slot }]
+  })
 }
 
 function join({ info, links }: Peer, { info: peer, services }: Peer, link: number, setup: LinkSetup): void {
