@@ -2,9 +2,9 @@ import type { AnswerSizes, MethodAnswers } from './answer-sizes.ts'
 import type { CallHead } from './link.ts'
 
 /**
- * How many calls of a method may be begun on a link and not answered: calls that arrive together
- * would all begin before the first of their answers is counted. It is as wide as a link may have
- * calls if the method's answers are small.
+ * How many calls of a method may be begun on a link and not answered, as a stream is by its first
+ * value: calls that arrive together would all begin before the first of their answers is counted.
+ * It is as wide as a link may have calls if the method's answers are small.
  */
 export class BeginWindow {
   readonly #answers: MethodAnswers
@@ -72,14 +72,15 @@ export class BeginWindows {
   }
 
   /**
-   * Undefined if nothing limits the call: it is none of another app, or its answer comes value by
-   * value, as the peer gives credit.
+   * Undefined if nothing limits the call: it is none of another app, or its answer comes in small
+   * pieces.
    */
   of(head: CallHead): BeginWindow | undefined {
     // Calls in a row often have one head.
     if (head === this.#head) return this.#window
     const { kind, service, method, isForeign } = head
-    const isLimited = kind === 'call' && (this.#isForeign || isForeign === true)
+    const isTyped = kind === 'call' || kind === 'stream'
+    const isLimited = isTyped && (this.#isForeign || isForeign === true)
     this.#head = head
     return (this.#window = isLimited ? this.#find(this.#sizes.of(service, method)) : undefined)
   }

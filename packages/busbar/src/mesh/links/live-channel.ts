@@ -23,6 +23,8 @@ export interface ChannelLink {
   readonly unreadLimits: UnreadLimits
   /** The call is over, and its number is no longer in use. */
   onOver(channel: LiveChannel): void
+  /** The answer of a call with a window, or the first value of its stream, is sent. */
+  onAnswered(channel: LiveChannel, size: number): void
   /** This side gives its call up before it is over. */
   onAbandoned(channel: LiveChannel): void
   /** The channel waits for the slow peer. */
@@ -40,7 +42,7 @@ export class LiveChannel implements Channel {
   readonly id: number
   readonly head: CallHead
   handler: ChannelHandler = none
-  /** Of a call that has begun. Undefined: nothing limits the calls that have. */
+  /** Of a call that has begun and is not answered, if such calls are limited. */
   window: BeginWindow | undefined = undefined
   readonly #link: ChannelLink
   /** Of a call of the peer. */
@@ -95,7 +97,7 @@ export class LiveChannel implements Channel {
     const encoded = this.#encode(value, encodeValue)
     if (encoded === undefined) return
     const size = this.#link.sendQueue.pushReply(this.id, last, encoded)
-    this.window?.answered(size)
+    if (this.window !== undefined) this.#link.onAnswered(this, size)
     if (last) this.#endSending()
   }
 
@@ -270,7 +272,9 @@ export class LiveChannel implements Channel {
     const { sendQueue } = this.#link
     const part = sendQueue.nextPart
     if (type === 3) this.#credit--
-    sendQueue.push(type === 5 ? errorFrame(this.id, false, value, part) : valueFrame(type, this.id, value, part), value)
+    const frame = type === 5 ? errorFrame(this.id, false, value, part) : valueFrame(type, this.id, value, part)
+    const size = sendQueue.push(frame, value)
+    if (type === 3 && this.window !== undefined) this.#link.onAnswered(this, size)
     if (type === 4) this.#endSending()
     if (type === 5) this.#finish()
   }

@@ -1,4 +1,5 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
+import { BlockedChannels } from './blocked-channels.ts'
 import { CallLimits, refused } from './call-limits.ts'
 import { CallTable } from './call-table.ts'
 import type { Frame } from './frame-decoder.ts'
@@ -41,7 +42,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   readonly #own = new CallTable<LiveChannel>()
   /** The peer's calls, by the negatives of its numbers. */
   readonly #peers = new CallTable<LiveChannel>()
-  readonly #blocked = new Set<LiveChannel>()
+  readonly #blocked: BlockedChannels
   readonly #waiting: WaitingCalls
   readonly #frames: FrameReader
   /** Whether the peer accepts calls, as far as this side knows. */
@@ -70,6 +71,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
       overflowed: (unread) => this.#overflowed(unread),
     })
     const { sendQueue } = this
+    this.#blocked = new BlockedChannels(sendQueue)
     const { answer, answerSizes } = options
     this.#waiting = new WaitingCalls({ answer, sendQueue, answerSizes, isForeign })
     this.#limits = new CallLimits({ label: this.#label, isForeign, use, most: options.maxCalls, sendQueue })
@@ -148,10 +150,14 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
 
   onOver(channel: LiveChannel): void {
     if (!(channel.id > 0 ? this.#own : this.#peers).delete(channel)) return
-    if (this.#blocked.size > 0) this.#blocked.delete(channel)
+    this.#blocked.delete(channel)
     if (channel.id > 0) return
     this.#loads.answered(channel.head.service)
-    if (channel.window?.ends() === true) this.#waiting.begin()
+    this.#waiting.left(channel)
+  }
+
+  onAnswered(channel: LiveChannel, size: number): void {
+    this.#waiting.answered(channel, size)
   }
 
   onAbandoned({ head, call }: LiveChannel): void {
@@ -178,9 +184,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
 
   onDrain(): void {
     this.sendQueue.onDrain()
-    const blocked = [...this.#blocked]
-    this.#blocked.clear()
-    for (const channel of blocked) channel.unblock()
+    this.#blocked.unblock()
     this.#waiting.begin()
   }
 

@@ -68,7 +68,20 @@ export class WaitingCalls {
     return call
   }
 
-  /** Call it when less waits for the peer, or a call of a window has ended. */
+  /** A call that has begun is answered. */
+  answered(channel: LiveChannel, size: number): void {
+    channel.window?.answered(size)
+    this.left(channel)
+  }
+
+  /** A call that has begun is answered, or over. */
+  left(channel: LiveChannel): void {
+    const { window } = channel
+    channel.window = undefined
+    if (window?.ends() === true) this.begin()
+  }
+
+  /** Call it when less waits for the peer. */
   begin(): void {
     if (this.#isScheduled || this.#calls.size === 0 || this.#sendQueue.isFull) return
     this.#isScheduled = true
