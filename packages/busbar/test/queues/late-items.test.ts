@@ -1,6 +1,8 @@
 /** Items that come too late to a host: an attempt that has not begun is none. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { jetstreamManager } from '@nats-io/jetstream'
 import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
 import { FaultProxy } from '../hosts/support/fault-proxy.ts'
 import { pollUntil } from '../support/app/test-app.ts'
@@ -19,6 +21,13 @@ async function startPost(port: number, queues: object = once): Promise<QueueApp>
 async function startShop(port: number): Promise<QueueApp> {
   const services = { orders: `${programs}/orders`, mail: { remote: 'cluster' } }
   return await QueueApp.start({ queues: once, cluster: clusterAt(port), services })
+}
+
+async function untilEmpty(nats: NatsServer): Promise<void> {
+  const connection = await nats.connect()
+  const { streams } = await jetstreamManager(connection)
+  while ((await streams.info('busbar_shop_queue_ready')).state.messages > 0) await sleep(50)
+  await connection.close()
 }
 
 const names = Array.from({ length: 6 }, (_, at) => `no${at}`)
@@ -42,7 +51,9 @@ describe('items of a cluster that may be attempted once', { skip: withoutNats },
     await using well = await startPost(nats.port)
     await shop.mail.send.enqueue({ to: 'first' })
     await pollUntil(() => [cut, well].some((post) => post.logged('sent first').length > 0))
-    // The server sends it what it has asked for.
+    // It has begun, and must have an outcome before its host is cut off.
+    await untilEmpty(nats)
+    // The server sends the host what it has asked for.
     proxy.freeze()
     for (const to of names) await shop.mail.send.enqueue({ to })
     await untilAllRan([well])
