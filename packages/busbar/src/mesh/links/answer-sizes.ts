@@ -1,7 +1,10 @@
 import { maxHostCalls, maxInTransit } from './limits.ts'
 
-/** Calls of a method that begin before the first answer shows how large its answers are. */
-const firstCalls = 16
+/**
+ * Calls of a method that begin before the first answer shows how large its answers are, and always:
+ * fewer would slow down methods that take their time for large answers.
+ */
+const fewestCalls = 16
 /** Methods whose answers are looked at. Peers choose the names, so they are bounded. */
 const maxMethods = 1_000
 
@@ -9,12 +12,12 @@ const maxMethods = 1_000
 export class MethodAnswers {
   /** False: no call has been answered, and perhaps none ever is. */
   isKnown = false
-  /** Calls whose answers, all together, take as much as may be in transit. */
-  fitting = firstCalls
+  /** Calls whose answers, all together, take as much as may be in transit; or a few. */
+  fitting = fewestCalls
 
   sent(size: number): void {
     this.isKnown = true
-    if (size * this.fitting > maxInTransit) this.fitting = Math.max(1, Math.floor(maxInTransit / size))
+    if (size * this.fitting > maxInTransit) this.fitting = Math.max(fewestCalls, Math.floor(maxInTransit / size))
     else if (this.fitting < maxHostCalls) this.fitting++
   }
 }

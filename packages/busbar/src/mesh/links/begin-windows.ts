@@ -8,13 +8,14 @@ import type { CallHead } from './link.ts'
  */
 export class BeginWindow {
   readonly #answers: MethodAnswers
+  /** Less than none: so many more may begin. */
   #begun = 0
-  /** A call has ended since the last look. */
-  #isMoving = false
-  /** Looks in a row that saw none end. */
-  #stuck = 0
   /** Calls that are not begun. */
-  waiting = 0
+  #waiting = 0
+  /** A call has ended since it was widened last. */
+  #isMoving = false
+  /** Times in a row that it was widened and none ended. */
+  #stuck = 0
 
   constructor(answers: MethodAnswers) {
     this.#answers = answers
@@ -24,8 +25,20 @@ export class BeginWindow {
     return this.#begun >= this.#answers.fitting
   }
 
+  get hasWaiting(): boolean {
+    return this.#waiting > 0
+  }
+
   get isUnknown(): boolean {
     return !this.#answers.isKnown
+  }
+
+  waits(): void {
+    this.#waiting++
+  }
+
+  waitsNoMore(): void {
+    this.#waiting--
   }
 
   begins(): void {
@@ -40,7 +53,7 @@ export class BeginWindow {
   ends(): boolean {
     this.#isMoving = true
     if (this.#begun > 0) this.#begun--
-    return this.waiting > 0
+    return this.hasWaiting
   }
 
   /** Others do not wait for the calls that have begun. */
@@ -48,11 +61,14 @@ export class BeginWindow {
     this.#begun = 0
   }
 
-  /** The same, if none of these has ended since the last look, and then for ever more calls. */
-  reopenIfStuck(): void {
+  /**
+   * As many as fit begin beside those that have begun: these may be slow, and answers of a method
+   * differ in size. If none ends meanwhile, twice as many the next time.
+   */
+  widen(): void {
     this.#stuck = this.#isMoving ? 0 : this.#stuck + 1
     this.#isMoving = false
-    if (this.#stuck > 0) this.#begun = this.#answers.fitting * (1 - 2 ** (this.#stuck - 1))
+    this.#begun = this.#answers.fitting * (1 - 2 ** Math.max(0, this.#stuck - 1))
   }
 }
 

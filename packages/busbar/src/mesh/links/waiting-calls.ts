@@ -7,11 +7,8 @@ import type { SendQueue } from './send-queue.ts'
 
 /** Calls without a window that are begun in one turn. Their answers show whether more should. */
 const callsPerTurn = 16
-/**
- * Milliseconds after which calls with large answers no longer wait for those that have begun, if
- * none of these ends.
- */
-const slowAfter = 25
+/** Milliseconds after which some calls with large answers begin beside those that have begun. */
+const widenInterval = 25
 
 export interface WaitingCallsParts {
   readonly answer: CallHandler
@@ -25,7 +22,7 @@ export interface WaitingCallsParts {
  * Calls that are not begun, because their peer reads its answers slowly, or because too many of
  * their method were begun whose answers are large. They begin, in order, when less waits for the
  * peer. This cannot block it for ever: a peer reads its link whatever it waits for, everything but
- * calls is handled meanwhile, and calls wait a moment only for those that do not end.
+ * calls is handled meanwhile, and calls wait only a moment for others of their method.
  */
 export class WaitingCalls {
   readonly #answer: CallHandler
@@ -37,7 +34,7 @@ export class WaitingCalls {
   #withoutWindow = 0
   #isScheduled = false
   #isContinued = false
-  #slow: NodeJS.Timeout | undefined
+  #timer: NodeJS.Timeout | undefined
 
   constructor({ answer, sendQueue, answerSizes, isForeign }: WaitingCallsParts) {
     this.#answer = answer
@@ -48,7 +45,7 @@ export class WaitingCalls {
   /** The call begins at once if it may. */
   beginOrAdd(head: CallHead, payload: unknown, ended: boolean, channel: LiveChannel): ChannelHandler {
     const window = this.#windows?.of(head)
-    const isAfterOthers = window === undefined ? this.#withoutWindow > 0 : window.waiting > 0
+    const isAfterOthers = window === undefined ? this.#withoutWindow > 0 : window.hasWaiting
     if (isAfterOthers || this.#sendQueue.isFull || window?.isClosed === true)
       return this.#add({ head, payload, ended, channel, window })
     channel.window = window
@@ -61,7 +58,7 @@ export class WaitingCalls {
     const call = new WaitingCall({ ...parts, onCancel: () => this.#remove(call) })
     this.#calls.add(call)
     if (window === undefined) this.#withoutWindow++
-    else window.waiting++
+    else window.waits()
     // It may wait only for those before it.
     if (window === undefined) this.begin()
     else this.#await(window)
@@ -106,10 +103,10 @@ export class WaitingCalls {
     if (this.#withoutWindow > 0) this.begin()
   }
 
-  /** Until some of the calls that have begun are answered, or are known to be slow. */
+  /** Until some of the calls that have begun are answered, or for a moment. */
   #await(window: BeginWindow): void {
     if (window.isUnknown) this.#continue()
-    else this.#slow ??= setTimeout(this.#expire, slowAfter)
+    else this.#timer ??= setTimeout(this.#widen, widenInterval)
   }
 
   /** After all that methods do at once. */
@@ -125,9 +122,9 @@ export class WaitingCalls {
     this.#beginSome()
   }
 
-  readonly #expire = (): void => {
-    this.#slow = undefined
-    for (const window of this.#awaited) window.reopenIfStuck()
+  readonly #widen = (): void => {
+    this.#timer = undefined
+    for (const window of this.#awaited) window.widen()
     this.#beginSome()
   }
 
@@ -140,10 +137,10 @@ export class WaitingCalls {
   #remove(call: WaitingCall): void {
     if (!this.#calls.delete(call)) return
     if (call.window === undefined) this.#withoutWindow--
-    else call.window.waiting--
+    else call.window.waitsNoMore()
     if (this.#calls.size > 0) return
-    clearTimeout(this.#slow)
-    this.#slow = undefined
+    clearTimeout(this.#timer)
+    this.#timer = undefined
   }
 }
 
