@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { TestApp } from '../support/app/test-app.ts'
 import { placements, startPlaced } from './placed-program.ts'
-import { builtAddon, Client, get } from './served.ts'
+import { builtAddon, Client, eventually, get } from './served.ts'
 
 for (const entrance of ['native', 'portable'] as const) {
   const options = { skip: entrance === 'native' && builtAddon === undefined ? 'the entrance is not built' : false }
@@ -35,6 +35,22 @@ for (const entrance of ['native', 'portable'] as const) {
           assert.match(client.bytes, /^HTTP\/1\.1 1\d\d [^]*\r\n\r\nHTTP\/1\.1 502 [^]*SERVICE_HANGUP/)
         })
 
+      it(`in ${service} that gives up behind information is not asked again, also on a kept connection`, async () => {
+        await warmUp(app, service)
+        const client = new Client(app.port).send(get(`/${service}/gives-up/hints?once`, 'Connection: close\r\n'))
+        await client.closed
+        assert.deepEqual(statuses(client), ['103', '502'])
+        assert.equal(await runs(app, `/${service}/gives-up/hints?once`), 1)
+      })
+
+      it(`in ${service} that gives up with nothing is asked once more at most`, async () => {
+        await warmUp(app, service)
+        const client = new Client(app.port).send(get(`/${service}/leaves`, 'Connection: close\r\n'))
+        await client.closed
+        assert.deepEqual(statuses(client), ['502'])
+        assert.ok((await runs(app, `/${service}/leaves`)) <= 2)
+      })
+
       it(`in ${service} that ends its response before its length has it cut`, async () => {
         const client = new Client(app.port).send(get(`/${service}/states/50`))
         await client.closed
@@ -62,18 +78,31 @@ for (const entrance of ['native', 'portable'] as const) {
           if (how === 'destroy') assert.match(client.bytes, /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\npart$/)
         })
 
-      it(`in ${service} that dies behind information is reported`, async () => {
-        const fields = 'Content-Length: 0\r\nConnection: close\r\n'
-        const client = new Client(app.port).send(`POST /${service}/dies/hints HTTP/1.1\r\nHost: a\r\n${fields}\r\n`)
-        await client.closed
-        assert.match(client.bytes, /^HTTP\/1\.1 103 [^]*\r\n\r\nHTTP\/1\.1 502 [^]*(SERVICE_HANGUP|WORKER_DIED)/)
-      })
+      for (const method of ['POST', 'GET'])
+        it(`in ${service} that dies behind information is reported, and ${method} is not repeated`, async () => {
+          await eventually(async () => (await fetch(new URL(`/${service}/states/5`, app.url))).status === 200)
+          const fields = 'Content-Length: 0\r\nConnection: close\r\n'
+          const client = new Client(app.port)
+          client.send(`${method} /${service}/dies/hints HTTP/1.1\r\nHost: a\r\n${fields}\r\n`)
+          await client.closed
+          assert.deepEqual(statuses(client), ['103', '502'])
+          assert.match(client.bytes, /SERVICE_HANGUP|WORKER_DIED/)
+        })
     }
-
-    it('in shared that dies twice behind information is reported', async () => {
-      const client = new Client(app.port).send(get('/shared/dies/hints', 'Connection: close\r\n'))
-      await client.closed
-      assert.match(client.bytes, /^HTTP\/1\.1 103 [^]*\r\n\r\nHTTP\/1\.1 502 [^]*(SERVICE_HANGUP|WORKER_DIED)/)
-    })
   })
+}
+
+function statuses({ bytes }: Client): readonly string[] {
+  return [...bytes.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status!)
+}
+
+/** Leaves a connection to the service that is kept. */
+async function warmUp({ url }: TestApp, service: string): Promise<void> {
+  await (await fetch(new URL(`/${service}/states/5`, url))).text()
+}
+
+/** How often the service has had a request for `path`. */
+async function runs({ url }: TestApp, path: string): Promise<number> {
+  const service = path.split('/')[1]!
+  return Number(await (await fetch(new URL(`/${service}/runs?of=${encodeURIComponent(path)}`, url))).text())
 }

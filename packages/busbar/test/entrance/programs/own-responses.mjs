@@ -12,8 +12,16 @@ const informs = {
   own: (response) => response.socket.write('HTTP/1.1 104 Mine\r\nX-A: 1\r\n\r\n'),
 }
 
+const runs = {}
+
 const server = createServer((request, response) => {
-  const [, what, how] = new URL(request.url, 'http://a').pathname.split('/')
+  const { pathname, searchParams } = new URL(request.url, 'http://a')
+  const [, what, how] = pathname.split('/')
+  if (what === 'runs') {
+    const [, , ...path] = searchParams.get('of').split('/')
+    return response.end(String(runs[`/${path.join('/')}`] ?? 0))
+  }
+  runs[request.url] = (runs[request.url] ?? 0) + 1
   const { socket } = request
   socket.on('error', () => {})
   if (what === 'informs') {
@@ -25,6 +33,7 @@ const server = createServer((request, response) => {
     informs[how](response)
     return setTimeout(acts.destroy, 10, socket)
   }
+  if (what === 'leaves') return response.destroy()
   if (what === 'dies') {
     informs[how](response)
     return setTimeout(() => {
