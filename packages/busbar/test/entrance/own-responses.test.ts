@@ -57,6 +57,19 @@ for (const entrance of ['native', 'portable'] as const) {
         assert.match(client.bytes, /^HTTP\/1\.1 200 OK\r\ncontent-length: 50\r\n[^]*\r\n\r\n12345$/)
       })
 
+      it(`in ${service} that writes more than its length has it cut there`, async () => {
+        for (const how of ['states', 'states-first', 'states-late']) {
+          const client = new Client(app.port).send(get(`/${service}/${how}/3`, 'Connection: close\r\n'))
+          await client.closed
+          assert.match(client.bytes, /^HTTP\/1\.1 200 OK\r\ncontent-length: 3\r\n[^]*\r\n\r\n123$/, how)
+        }
+        // No later response begins with the rest.
+        const client = new Client(app.port).send(get(`/${service}/states/3`) + get(`/${service}/states/5`))
+        await eventually(() => client.socket.closed || client.bytes.endsWith('12345'))
+        assert.match(client.bytes, /\r\n\r\n123(HTTP\/1\.1 200 [^]*\r\n\r\n12345)?$/)
+        client.socket.destroy()
+      })
+
       it(`in ${service} keeps the connection behind a response that has its length, or has no body`, async () => {
         const client = new Client(app.port).send(get(`/${service}/states/5`))
         await client.until('12345')

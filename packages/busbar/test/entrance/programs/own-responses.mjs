@@ -40,6 +40,12 @@ const server = createServer((request, response) => {
       throw new Error('deliberate')
     }, 10)
   }
+  if (what === 'states-first' || what === 'states-late') {
+    response.writeHead(200, { 'content-length': how })
+    if (what === 'states-first') response.flushHeaders()
+    for (const part of ['1', '2345']) response.write(Buffer.from(part))
+    return setTimeout(() => response.end('67'), 10)
+  }
   if (what === 'states') {
     response.writeHead(how === '304' ? 304 : 200, { 'content-length': how === '304' ? 50 : how })
     return response.end('12345')
