@@ -54,8 +54,11 @@ pub struct Call {
 /// How an attempt ended.
 enum Outcome {
     Complete,
-    /// The instance closed the connection before any of its response.
+    /// The instance closed the connection, and its client has got nothing.
     Lost,
+    /// It closed the connection behind an informational response, which a repetition would send
+    /// again.
+    HungUp,
     /// The response had begun, or the client has got an answer of the entrance.
     Over,
 }
@@ -78,12 +81,14 @@ pub async fn run(call: Call, mut pieces: UnboundedReceiver<Vec<u8>>) {
     let method = request.head.method.of(&request.text);
     let counted = directory.counts.begin(&call.served.target.service, &found.shown, method, &instance);
     let attempt = Attempt { call: &call, request: &request, settings: &settings, address, counted: &counted, text };
+    // It is sent again once at most.
     let mut is_lost = false;
     let is_repeatable = request.head.framing == Framing::None && is_idempotent(method);
     if is_repeatable && let Some(kept) = call.served.pool.take(address) {
         match attempt.run(kept, &mut pieces).await {
             // The instance may close a kept connection at any moment (RFC 9112, 9.3.1).
             Outcome::Lost => is_lost = true,
+            Outcome::HungUp => return call.refuse_hung_up(&request),
             Outcome::Complete | Outcome::Over => return,
         }
     }
@@ -95,16 +100,28 @@ pub async fn run(call: Call, mut pieces: UnboundedReceiver<Vec<u8>>) {
         counted.withdraw();
         return if is_lost { call.give_back_lost() } else { call.give_back() };
     };
+    if is_lost && !upstream.lasts().await {
+        counted.withdraw();
+        return call.give_back_lost();
+    }
     if is_lost {
         counted.retried();
     }
     match attempt.run(upstream, &mut pieces).await {
-        Outcome::Lost if is_repeatable => {
+        Outcome::Lost if is_repeatable && !is_lost && has_ended(address).await => {
             counted.withdraw();
             call.give_back_lost();
         }
-        Outcome::Lost => call.refuse(&request, Refusal::HungUp, "ended before it had answered"),
+        Outcome::Lost | Outcome::HungUp => call.refuse_hung_up(&request),
         Outcome::Complete | Outcome::Over => {}
+    }
+}
+
+/// A new connection is refused, or breaks: the instance's process has ended, or is about to.
+async fn has_ended(address: &Address) -> bool {
+    match Upstream::open(address, 0).await {
+        Ok(upstream) => !upstream.lasts().await,
+        Err(_) => true,
     }
 }
 
@@ -239,7 +256,7 @@ impl Attempt<'_> {
                 Ok(length) => length,
                 // A reset: a body without a length has no end then.
                 Err(_) if forwarding.has_begun() => return self.cut(),
-                Err(_) => return Outcome::Lost,
+                Err(_) => return lost(forwarding),
             };
             let progress = forwarding.take(&buffer[..length], |bytes| self.call.send(bytes));
             has_begun.set(forwarding.has_begun());
@@ -265,7 +282,7 @@ impl Attempt<'_> {
         } else if forwarding.has_begun() {
             self.cut()
         } else {
-            Outcome::Lost
+            lost(forwarding)
         }
     }
 
@@ -275,4 +292,8 @@ impl Attempt<'_> {
         self.call.reply(reply::END, &[], 0);
         Outcome::Over
     }
+}
+
+fn lost(forwarding: &Forwarding) -> Outcome {
+    if forwarding.has_informed() { Outcome::HungUp } else { Outcome::Lost }
 }

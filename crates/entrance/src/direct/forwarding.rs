@@ -42,6 +42,11 @@ impl Forwarding {
         self.parts.status.is_some()
     }
 
+    /// The client has got a response of 1xx.
+    pub fn has_informed(&self) -> bool {
+        self.scan.has_informed
+    }
+
     pub fn take(&mut self, bytes: &[u8], send: impl Fn(&[u8])) -> Progress {
         let taken = self.scan.feed_to(bytes, &mut self.parts);
         if self.parts.is_malformed || self.scan.is_switched() {

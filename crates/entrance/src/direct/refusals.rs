@@ -12,6 +12,10 @@ impl Call {
         self.refuse(request, Refusal::NotServing, "is not serving");
     }
 
+    pub(super) fn refuse_hung_up(&self, request: &Request) {
+        self.refuse(request, Refusal::HungUp, "ended before it had answered");
+    }
+
     pub(super) fn refuse(&self, request: &Request, refusal: Refusal, what: &str) {
         let service = &self.served.target.service;
         self.send_problem(

@@ -17,6 +17,8 @@ const MAX_KEPT: usize = 64;
 /// at the moment at which it is used.
 const KEPT_FOR: Duration = Duration::from_secs(4);
 const CONNECT: Duration = Duration::from_secs(5);
+/// As `packages/busbar/src/gateway/forward/lost-instance.ts` waits.
+const PROBE: Duration = Duration::from_millis(20);
 
 pub enum Upstream {
     #[cfg(unix)]
@@ -96,6 +98,13 @@ impl Upstream {
             Self::Private(stream) => stream.try_read(buffer),
             Self::Port(stream) => stream.try_read(buffer),
         }
+    }
+
+    /// True if the connection is still open a moment later. The kernel accepts one for an instance
+    /// that is ending, too.
+    pub async fn lasts(&self) -> bool {
+        tokio::time::sleep(PROBE).await;
+        self.is_idle()
     }
 
     /// Nothing has come, and the other side has not closed it.

@@ -32,6 +32,8 @@ pub struct ResponseScan {
     is_head_request: bool,
     /// The connection must be closed after the response.
     pub close: bool,
+    /// A response of 1xx has come before it.
+    pub has_informed: bool,
     /// The status of the final response; 0 before it.
     pub status: u16,
     /// It is not a response, or not one any more. Where it ends is not known.
@@ -51,7 +53,15 @@ enum State {
 
 impl ResponseScan {
     pub fn new(is_head_request: bool) -> Self {
-        Self { state: State::Head, head: Vec::new(), is_head_request, close: false, status: 0, is_malformed: false }
+        Self {
+            state: State::Head,
+            head: Vec::new(),
+            is_head_request,
+            close: false,
+            has_informed: false,
+            status: 0,
+            is_malformed: false,
+        }
     }
 
     /// Returns how many of the bytes belong to the response. Bytes after its end are dropped: a
@@ -181,6 +191,7 @@ impl ResponseScan {
             return;
         }
         if status < 200 {
+            self.has_informed = true;
             return;
         }
         self.status = status;
@@ -257,7 +268,8 @@ mod tests {
         let hints = b"HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n";
         assert!(!scan(b"", 1, false).1.has_begun());
         for size in 1..=hints.len() {
-            assert!(!scan(hints, size, false).1.has_begun());
+            let informed = scan(hints, size, false).1;
+            assert!(informed.has_informed && !informed.has_begun());
             assert!(scan(&hints[..hints.len() - 1], size, false).1.has_begun());
             assert!(scan(&[hints, &b"H"[..]].concat(), size, false).1.has_begun());
         }

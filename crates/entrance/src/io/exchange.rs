@@ -57,7 +57,8 @@ pub(super) enum AfterDeath {
     Nothing,
     /// The worker had not begun it, whatever its method. Another one gets these records.
     Move(Vec<u8>),
-    /// The worker had begun it, and nothing of a response was sent. It is repeated once.
+    /// The worker had begun it, and nothing was sent, not even 1xx, which a repetition would send
+    /// again. It is repeated once.
     Repeat,
     Refuse,
 }
@@ -75,7 +76,7 @@ impl Exchange {
         let orphan = orphans.requests.get(&self.id).filter(|_| is_after(self.sequence, orphans.begun));
         match orphan {
             Some(records) => AfterDeath::Move([records.as_slice(), &std::mem::take(&mut self.unsent)].concat()),
-            None if self.retriable && !self.has_begun => AfterDeath::Repeat,
+            None if self.retriable && !self.has_begun && !self.response.has_informed => AfterDeath::Repeat,
             None => AfterDeath::Refuse,
         }
     }

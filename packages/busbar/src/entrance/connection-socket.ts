@@ -9,7 +9,6 @@ import { copied, creditStep, http2CreditStep, http2Window, window } from './wind
 
 const readableEnded = Object.getOwnPropertyDescriptor(Readable.prototype, 'readableEnded')!
 
-/** Idle connections share it. */
 const nothing: Uint8Array[] = []
 
 function push(this: Socket, bytes: Buffer): boolean {
@@ -110,12 +109,13 @@ export class ConnectionSocket extends Socket {
 
   /**
    * As from the kernel, a client that leaves has ended what it sends. An upgraded connection whose
-   * two halves have ended closes by itself, when the program has read the rest.
+   * two halves have ended closes by itself, when the program has read the rest. `this.destroy` is
+   * the program's: the gateway answers in its place.
    */
   receiveClose(reset: Error | undefined): void {
     if (this.destroyed || (this.#closed === 'half' && this.writableFinished && reset === undefined)) return
     if (!this.isUpgrade) this.#closed = 'all'
-    this.#enter(() => this.destroy(this.isUpgrade ? reset : undefined))
+    this.#enter(() => super.destroy(this.isUpgrade ? reset : undefined))
   }
 
   sent(length: number): void {

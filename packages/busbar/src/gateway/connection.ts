@@ -247,14 +247,17 @@ export class Connection implements ClientConnection {
 
   /**
    * A program may write a response to its socket itself. One of the gateway must not come behind
-   * that.
+   * that. It may also write more than its response's length.
    */
   #noticeWrites(): void {
     const { socket } = this
     const write = socket.write.bind(socket) as (...args: unknown[]) => boolean
     socket.write = (...args: unknown[]) => {
       this.#hasBegun ||= !isInformational(args[0])
-      return write(...args)
+      const next = this.#next
+      const cut = next?.cut?.(next, args)
+      if (cut !== undefined) this.finish()
+      return write(...(cut ?? args))
     }
   }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { LocalEndpoint } from '../mesh/routing/endpoint.ts'
 import type { Scope } from '../mesh/scope.ts'
-import type { RequestContext } from './request-context.ts'
+import type { CutWrite, RequestContext } from './request-context.ts'
 
 /**
  * The attachment point of the `handover` accelerator, which gives the gateway's own request and
@@ -18,6 +18,7 @@ export interface Handover {
    * the connection for this response, or more.
    */
   isShort(res: ServerResponse, written: number): boolean
+  readonly cut: CutWrite
   /** Decides as the program's own server would. */
   wantsUpgrade(req: IncomingMessage, endpoint: LocalEndpoint): boolean
   /** `head`: what the client sent after its request. */

@@ -85,6 +85,7 @@ export class InFlightRequests {
   /** A service in this thread was given the gateway's own request. */
   handedOver(context: RequestContext, endpoint: LocalEndpoint): void {
     context.handedTo = endpoint
+    context.cut = this.#parts.handover?.cut
     context.isAlone = context.connection.inFlight === 1
     context.timer = endpoint.count?.countStart()
   }

@@ -12,6 +12,13 @@ import type { GatewayRoute } from './routing/routes.ts'
 /** The events of Node's server that carry a request with a response. */
 export type RequestEvent = 'request' | 'checkContinue' | 'checkExpectation'
 
+/**
+ * Takes note of what is written to the connection for a response, as arguments of `write`. Returns
+ * others where that is more than the length that the response states: the client would read the
+ * rest as its next response.
+ */
+export type CutWrite = (context: RequestContext, written: readonly unknown[]) => readonly unknown[] | undefined
+
 /** The instance that serves a request, and the route that selected it. */
 export interface Target {
   readonly route: GatewayRoute
@@ -51,6 +58,10 @@ export class RequestContext {
   callee: number | undefined = noWorker
   /** The instance that was given the gateway's own request, which the gateway has to count. */
   handedTo: LocalEndpoint | undefined = undefined
+  /** Of that instance's response: cuts what is written beyond its length. */
+  cut: CutWrite | undefined = undefined
+  /** Bytes of the response that have not been written. Undefined before its head. */
+  bytesLeft: number | undefined = undefined
   /** No other request was in flight on its connection when the instance got it. */
   isAlone = false
   /** Set only for the sampled requests whose time in the instance is measured. */

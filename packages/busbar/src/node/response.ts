@@ -159,6 +159,16 @@ export function statedBytes(response: ServerResponse): number | undefined {
   return _hasBody && _header && _contentLength !== null ? _header.length + _contentLength : undefined
 }
 
+/**
+ * The bytes of the whole response in `encoding`, if `text` begins with its head. Undefined if it
+ * has no body, or states no length.
+ */
+export function wholeBytes(response: ServerResponse, text: string, encoding?: BufferEncoding): number | undefined {
+  const { _header, _contentLength, _hasBody, chunkedEncoding } = internals(response)
+  if (!_hasBody || chunkedEncoding || !_header || _contentLength === null || !text.startsWith(_header)) return undefined
+  return Buffer.byteLength(_header, encoding) + _contentLength
+}
+
 /** Undefined if a response has that state. */
 export function statedBytesFault(): string | undefined {
   const response = new ServerResponse(new IncomingMessage(new Socket()))

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:tls'
 import { describe, it } from 'node:test'
 import { FloodedApp } from './flooded-app.ts'
-import { endHeaders, endStream, frame, frameType as type, get, getBlock, literal } from './http2-frames.ts'
+import { endHeaders, endStream, frame, frameType as type, get, getBlock, literal, preface } from './http2-frames.ts'
 import { builtAddon, eventually } from './served.ts'
 
 const options = { skip: builtAddon === undefined ? 'the entrance is not built' : false }
@@ -82,6 +82,17 @@ describe('a head of HTTP/2', options, () => {
     await eventually(() => flooded.app.running.status().entrance!.connections === 0)
   })
 
+  it('begins with the first byte of its frame', async () => {
+    await using flooded = await FloodedApp.start({ headerTimeout: 500 })
+    for (const [place, length] of [1, 5, 8].entries()) {
+      const client = await flooded.client()
+      await client.send(frame(type.headers, endHeaders, 1, getBlock), get(3).subarray(0, length))
+      await client.closed
+      assert.equal(client.goaway, 0)
+      assert.equal(timeouts(flooded), place + 1)
+    }
+  })
+
   it('may come long after the one before it', async () => {
     await using flooded = await FloodedApp.start({ headerTimeout: 500 })
     const client = await flooded.client()
@@ -100,5 +111,26 @@ describe('a head of HTTP/2', options, () => {
     socket.on('error', () => {}).resume()
     await new Promise((resolve) => socket.once('close', resolve))
     assert.equal(timeouts(flooded), 1)
+  })
+
+  it('has to follow the settings that end the preface', async () => {
+    await using flooded = await FloodedApp.start({ headerTimeout: 500 })
+    const { port } = flooded.app
+    for (const [place, rest] of [
+      Buffer.alloc(0),
+      frame(type.settings, 0, 0, [0, 3, 0, 0, 0, 9]).subarray(0, 12),
+    ].entries()) {
+      const socket = connect({
+        port,
+        host: '127.0.0.1',
+        servername: 'localhost',
+        ca: flooded.ca,
+        ALPNProtocols: ['h2'],
+      })
+      socket.on('error', () => {}).resume()
+      socket.write(Buffer.concat([preface, rest]))
+      await new Promise((resolve) => socket.once('close', resolve))
+      assert.equal(timeouts(flooded), place + 1)
+    }
   })
 })

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { TestApp } from '../support/app/test-app.ts'
 import { placements, startPlaced } from './placed-program.ts'
-import { builtAddon, Client, get } from './served.ts'
+import { builtAddon, Client, eventually, get } from './served.ts'
 
 for (const entrance of ['native', 'portable'] as const) {
   const options = { skip: entrance === 'native' && builtAddon === undefined ? 'the entrance is not built' : false }
@@ -35,10 +35,39 @@ for (const entrance of ['native', 'portable'] as const) {
           assert.match(client.bytes, /^HTTP\/1\.1 1\d\d [^]*\r\n\r\nHTTP\/1\.1 502 [^]*SERVICE_HANGUP/)
         })
 
+      it(`in ${service} that gives up behind information is not asked again, also on a kept connection`, async () => {
+        await warmUp(app, service)
+        const client = new Client(app.port).send(get(`/${service}/gives-up/hints?once`, 'Connection: close\r\n'))
+        await client.closed
+        assert.deepEqual(statuses(client), ['103', '502'])
+        assert.equal(await runs(app, `/${service}/gives-up/hints?once`), 1)
+      })
+
+      it(`in ${service} that gives up with nothing is asked once more at most`, async () => {
+        await warmUp(app, service)
+        const client = new Client(app.port).send(get(`/${service}/leaves`, 'Connection: close\r\n'))
+        await client.closed
+        assert.deepEqual(statuses(client), ['502'])
+        assert.ok((await runs(app, `/${service}/leaves`)) <= 2)
+      })
+
       it(`in ${service} that ends its response before its length has it cut`, async () => {
         const client = new Client(app.port).send(get(`/${service}/states/50`))
         await client.closed
         assert.match(client.bytes, /^HTTP\/1\.1 200 OK\r\ncontent-length: 50\r\n[^]*\r\n\r\n12345$/)
+      })
+
+      it(`in ${service} that writes more than its length has it cut there`, async () => {
+        for (const how of ['states', 'states-first', 'states-late']) {
+          const client = new Client(app.port).send(get(`/${service}/${how}/3`, 'Connection: close\r\n'))
+          await client.closed
+          assert.match(client.bytes, /^HTTP\/1\.1 200 OK\r\ncontent-length: 3\r\n[^]*\r\n\r\n123$/, how)
+        }
+        // No later response begins with the rest.
+        const client = new Client(app.port).send(get(`/${service}/states/3`) + get(`/${service}/states/5`))
+        await eventually(() => client.socket.closed || client.bytes.endsWith('12345'))
+        assert.match(client.bytes, /\r\n\r\n123(HTTP\/1\.1 200 [^]*\r\n\r\n12345)?$/)
+        client.socket.destroy()
       })
 
       it(`in ${service} keeps the connection behind a response that has its length, or has no body`, async () => {
@@ -62,18 +91,35 @@ for (const entrance of ['native', 'portable'] as const) {
           if (how === 'destroy') assert.match(client.bytes, /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\npart$/)
         })
 
-      it(`in ${service} that dies behind information is reported`, async () => {
-        const fields = 'Content-Length: 0\r\nConnection: close\r\n'
-        const client = new Client(app.port).send(`POST /${service}/dies/hints HTTP/1.1\r\nHost: a\r\n${fields}\r\n`)
-        await client.closed
-        assert.match(client.bytes, /^HTTP\/1\.1 103 [^]*\r\n\r\nHTTP\/1\.1 502 [^]*(SERVICE_HANGUP|WORKER_DIED)/)
-      })
+      for (const method of ['POST', 'GET'])
+        it(`in ${service} that dies behind information is reported, and ${method} is not repeated`, async () => {
+          await warmUp(app, service)
+          const fields = 'Content-Length: 0\r\nConnection: close\r\n'
+          const client = new Client(app.port)
+          client.send(`${method} /${service}/dies/hints HTTP/1.1\r\nHost: a\r\n${fields}\r\n`)
+          await client.closed
+          assert.deepEqual(statuses(client), ['103', '502'])
+          assert.match(client.bytes, /SERVICE_HANGUP|WORKER_DIED/)
+        })
     }
-
-    it('in shared that dies twice behind information is reported', async () => {
-      const client = new Client(app.port).send(get('/shared/dies/hints', 'Connection: close\r\n'))
-      await client.closed
-      assert.match(client.bytes, /^HTTP\/1\.1 103 [^]*\r\n\r\nHTTP\/1\.1 502 [^]*(SERVICE_HANGUP|WORKER_DIED)/)
-    })
   })
+}
+
+function statuses({ bytes }: Client): readonly string[] {
+  return [...bytes.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status!)
+}
+
+/**
+ * Leaves a connection to the service that is kept. A death before it may end one that `fetch` has
+ * kept.
+ */
+async function warmUp({ url }: TestApp, service: string): Promise<void> {
+  const answer = async (): Promise<string> => await (await fetch(new URL(`/${service}/states/5`, url))).text()
+  await eventually(async () => (await answer().catch(() => '')) === '12345')
+}
+
+/** How often the service has had a request for `path`. */
+async function runs({ url }: TestApp, path: string): Promise<number> {
+  const service = path.split('/')[1]!
+  return Number(await (await fetch(new URL(`/${service}/runs?of=${encodeURIComponent(path)}`, url))).text())
 }

@@ -1,8 +1,10 @@
 /** What the app's entrance answers in place of services, counted by reason at both entrances. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { GatewayConfig, Limits } from '../../src/config/app.ts'
 import type { AppStatus } from '../../src/observe/app-status.ts'
 import { formatMetrics } from '../../src/observe/metrics/metrics.ts'
@@ -75,6 +77,29 @@ for (const { entrance, skip } of entrances)
       assert.equal(counted(app).find(({ reason }) => reason === 'not_serving')!.count, count + 1)
     })
 
+    it('malformed, once, also if the service gives the request up then', async () => {
+      await using app = await start(entrance)
+      const socket = connect({ port: app.port, host: '127.0.0.1' })
+      socket.write(request('POST /web/gives-up', chunked))
+      await once(socket, 'data')
+      socket.write('nonsense\r\n')
+      assert.match(await text(socket), /^HTTP\/1\.1 400 /)
+      await untilLeft(app)
+      assert.deepEqual(counted(app), [{ status: 400, reason: 'malformed', count: 1 }])
+    })
+
+    for (const method of ['GET', 'POST'])
+      it(`and a ${method} whose client resets the connection is not`, async () => {
+        await using app = await start(entrance)
+        const socket = connect({ port: app.port, host: '127.0.0.1' })
+        const fields = method === 'POST' ? 'Content-Length: 1000\r\n' : ''
+        socket.write(`${method} /web/gives-up HTTP/1.1\r\nHost: a\r\n${fields}\r\n`)
+        await once(socket, 'data')
+        socket.resetAndDestroy()
+        await untilLeft(app)
+        assert.deepEqual(counted(app), [])
+      })
+
     it('and what services answer is not', async () => {
       await using app = await start(entrance)
       assert.match(await answerTo(app, request('GET /web/404')), /^HTTP\/1\.1 404 /)
@@ -121,4 +146,9 @@ async function answerTo({ port }: TestApp, sent: string): Promise<string> {
 
 function counted(app: TestApp): AppStatus['refusals'] {
   return app.running.status().refusals.filter(({ count }) => count > 0)
+}
+
+/** The service has seen that a request of it has closed. */
+async function untilLeft(app: TestApp): Promise<void> {
+  while (!(await answerTo(app, request('GET /web/left'))).endsWith('\r\n\r\n1')) await sleep(20)
 }

@@ -1,6 +1,6 @@
 //! How many frames a client may send without a request or data.
 
-use super::frames::{HEADER, flag, kind};
+use super::frame::{HEADER, flag, kind};
 
 /// Frames that a client may send at once without a request or data.
 pub const BURST: u32 = 2_000;

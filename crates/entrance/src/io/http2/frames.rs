@@ -7,25 +7,12 @@
 use bytes::{Buf, BytesMut};
 
 use super::allowance::Allowance;
+use super::frame::{HEADER, kind};
 use super::head_block::HeadBlock;
 use super::open_bodies::OpenBodies;
 use super::passage::Passage;
 
 const PREFACE: usize = 24;
-pub const HEADER: usize = 9;
-
-pub mod kind {
-    pub const DATA: u8 = 0;
-    pub const HEADERS: u8 = 1;
-    pub const RESET: u8 = 3;
-    pub const CONTINUATION: u8 = 9;
-}
-
-pub mod flag {
-    pub const END_STREAM: u8 = 1;
-    pub const END_HEADERS: u8 = 4;
-    pub const PADDED: u8 = 8;
-}
 
 /// Follows the frames in the bytes of a connection.
 pub struct FrameCounter {
@@ -34,6 +21,10 @@ pub struct FrameCounter {
     header: [u8; HEADER],
     /// How much of the header there is. h2 has none of it before it is complete.
     filled: usize,
+    /// When it began, in milliseconds.
+    header_since: u64,
+    /// Until the first frame, the client's settings, has ended (RFC 9113, 3.4).
+    preface_since: Option<u64>,
     /// Bytes that h2 must get before all others.
     owed: BytesMut,
     /// The head that is coming.
@@ -52,6 +43,8 @@ impl FrameCounter {
             skip: PREFACE,
             header: [0; HEADER],
             filled: 0,
+            header_since: now,
+            preface_since: Some(now),
             owed: BytesMut::new(),
             head: None,
             gathers: false,
@@ -73,9 +66,10 @@ impl FrameCounter {
         }
     }
 
-    /// Since when a head is coming, in milliseconds.
+    /// Since when a head, a frame's header or the preface is coming, in milliseconds.
     pub fn head_since(&self) -> Option<u64> {
-        self.head.as_ref().map(|head| head.since)
+        let head = self.head.as_ref().map(|head| head.since);
+        self.preface_since.or(head).or((self.filled > 0).then_some(self.header_since))
     }
 
     /// Moves what h2 gets to the beginning of these bytes, and returns its length. What is owed
@@ -88,6 +82,9 @@ impl FrameCounter {
             if self.skip > 0 {
                 self.content(self.skip.min(left), &mut passage);
             } else {
+                if self.filled == 0 {
+                    self.header_since = now;
+                }
                 let length = (HEADER - self.filled).min(left);
                 let more = &passage.bytes[passage.from..passage.from + length];
                 self.header[self.filled..self.filled + length].copy_from_slice(more);
@@ -146,6 +143,9 @@ impl FrameCounter {
 
     /// A frame has ended.
     fn end(&mut self, passage: &mut Passage<'_>) {
+        if self.seen > 0 {
+            self.preface_since = None;
+        }
         if let Some(mut head) = self.head.take_if(|head| head.is_last)
             && self.gathers
         {
@@ -158,6 +158,7 @@ impl FrameCounter {
 mod tests {
     use super::*;
     use crate::io::http2::allowance::{BURST, BYTES_PER_FRAME};
+    use crate::io::http2::frame::flag;
 
     fn frame(length: u8, kind: u8, flags: u8) -> Vec<u8> {
         let mut frame = vec![0, 0, length, kind, flags, 0, 0, 0, 1];
@@ -260,11 +261,22 @@ mod tests {
 
     #[test]
     fn a_head_comes_until_its_last_byte() {
-        let sent = head(&[7; 30], 10);
         let mut counter = begun();
-        for (place, byte) in sent.iter().enumerate() {
-            assert_eq!(counter.head_since().is_some(), place >= HEADER);
+        assert!(counter.received(&mut frame(0, 4, 0), 1).is_some());
+        assert_eq!(counter.head_since(), None);
+        for (place, byte) in head(&[7; 30], 10).iter().enumerate() {
+            assert!(counter.head_since().is_some() == (place > 0));
             assert!(counter.received(&mut [*byte], 1 + place as u64).is_some());
+        }
+        assert_eq!(counter.head_since(), None);
+    }
+
+    #[test]
+    fn the_preface_comes_until_its_settings_have_come() {
+        let mut counter = begun();
+        for byte in frame(6, 4, 0) {
+            assert_eq!(counter.head_since(), Some(1));
+            assert!(counter.received(&mut [byte], 5).is_some());
         }
         assert_eq!(counter.head_since(), None);
     }

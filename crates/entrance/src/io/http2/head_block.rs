@@ -4,7 +4,7 @@
 //! and a quarter more. Proxies cut heads into smaller ones. So h2 gets their content in frames of
 //! the largest length, and its limit is one of bytes. `FrameCounter` limits the frames.
 
-use super::frames::{HEADER, flag, kind};
+use super::frame::{HEADER, flag, kind};
 
 /// Of h2, which announces no other length.
 const MAX_FRAME: usize = 16 * 1024;

@@ -4,6 +4,7 @@
 mod allowance;
 mod body;
 pub mod connection;
+mod frame;
 mod frames;
 mod grpc;
 mod head;

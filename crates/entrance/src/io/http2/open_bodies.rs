@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::frames::{HEADER, flag, kind};
+use super::frame::{HEADER, flag, kind};
 
 /// Twice the streams that h2 allows. Beyond these, it sees the empty frames of the oldest.
 const MAX_BODIES: usize = 256;

@@ -3,7 +3,7 @@
 
 use h2::Reason;
 
-use super::frames::{HEADER, kind};
+use super::frame::{HEADER, kind};
 
 const RESET: usize = HEADER + 4;
 

@@ -1,11 +1,33 @@
 import { handleExpect, type Handover } from '../../gateway/handover.ts'
+import type { CutWrite } from '../../gateway/request-context.ts'
 import type { LocalEndpoint } from '../../mesh/routing/endpoint.ts'
 import type { Scope } from '../../mesh/scope.ts'
 import { recountHeaders, requestHeadersFault } from '../../node/request-headers.ts'
-import { statedBytes, statedBytesFault } from '../../node/response.ts'
+import { statedBytes, statedBytesFault, wholeBytes } from '../../node/response.ts'
 import { serverOptionsFault } from '../../node/server-options.ts'
 import { upgradeChoiceFault, wantsUpgrade } from '../../node/upgrade-choice.ts'
 import { isStandard } from './standard-server.ts'
+
+/** Node writes the head first, alone or with the beginning of the body. */
+const cut: CutWrite = (context, [chunk, given, ...rest]) => {
+  const encoding = typeof given === 'string' ? (given as BufferEncoding) : undefined
+  if (context.bytesLeft === undefined && typeof chunk === 'string')
+    context.bytesLeft = wholeBytes(context.res, chunk, encoding)
+  const left = context.bytesLeft
+  if (left === undefined || !isData(chunk)) return undefined
+  const length = typeof chunk === 'string' ? Buffer.byteLength(chunk, encoding) : chunk.byteLength
+  context.bytesLeft = left - Math.min(left, length)
+  if (!(length > left)) return undefined
+  return [
+    typeof chunk === 'string' ? Buffer.from(chunk, encoding).subarray(0, left) : chunk.subarray(0, left),
+    given,
+    ...rest,
+  ]
+}
+
+function isData(chunk: unknown): chunk is string | Uint8Array {
+  return typeof chunk === 'string' || chunk instanceof Uint8Array
+}
 
 export function probe(): string | undefined {
   return serverOptionsFault() ?? upgradeChoiceFault() ?? requestHeadersFault() ?? statedBytesFault()
@@ -28,6 +50,8 @@ export const attachment: Handover = {
   },
 
   isShort: (res, written) => written < (statedBytes(res) ?? 0),
+
+  cut,
 
   wantsUpgrade: (req, { server }) => wantsUpgrade(server, req),
 

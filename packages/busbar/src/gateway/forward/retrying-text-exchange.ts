@@ -59,6 +59,9 @@ export class RetryingTextExchange implements Exchange, ExchangeHandler {
   }
 
   onInformation(status: number, headers: ResponseHead['headers']): void {
+    // Another instance would send it again.
+    this.#state = 'answered'
+    this.#sent = undefined
     this.#parts.handler.onInformation?.(status, headers)
   }
 

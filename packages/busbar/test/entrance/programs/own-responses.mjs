@@ -12,8 +12,16 @@ const informs = {
   own: (response) => response.socket.write('HTTP/1.1 104 Mine\r\nX-A: 1\r\n\r\n'),
 }
 
+const runs = {}
+
 const server = createServer((request, response) => {
-  const [, what, how] = new URL(request.url, 'http://a').pathname.split('/')
+  const { pathname, searchParams } = new URL(request.url, 'http://a')
+  const [, what, how] = pathname.split('/')
+  if (what === 'runs') {
+    const [, , ...path] = searchParams.get('of').split('/')
+    return response.end(String(runs[`/${path.join('/')}`] ?? 0))
+  }
+  runs[request.url] = (runs[request.url] ?? 0) + 1
   const { socket } = request
   socket.on('error', () => {})
   if (what === 'informs') {
@@ -25,11 +33,18 @@ const server = createServer((request, response) => {
     informs[how](response)
     return setTimeout(acts.destroy, 10, socket)
   }
+  if (what === 'leaves') return response.destroy()
   if (what === 'dies') {
     informs[how](response)
     return setTimeout(() => {
       throw new Error('deliberate')
     }, 10)
+  }
+  if (what === 'states-first' || what === 'states-late') {
+    response.writeHead(200, { 'content-length': how })
+    if (what === 'states-first') response.flushHeaders()
+    for (const part of ['1', '2345']) response.write(Buffer.from(part))
+    return setTimeout(() => response.end('67'), 10)
   }
   if (what === 'states') {
     response.writeHead(how === '304' ? 304 : 200, { 'content-length': how === '304' ? 50 : how })

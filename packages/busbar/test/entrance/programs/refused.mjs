@@ -8,10 +8,17 @@ if (MARK !== undefined) {
   writeFileSync(MARK, '')
 }
 
+let left = 0
+
 createServer((req, res) => {
   const wanted = req.url.slice(1)
   if (wanted === 'reads') req.resume().on('end', () => res.end('read'))
   else if (wanted === 'hangs-up') req.socket.destroy()
+  else if (wanted === 'gives-up') {
+    req.resume().on('error', () => res.destroy())
+    res.on('close', () => left++)
+    res.writeEarlyHints({ link: '</a.css>; rel=preload' })
+  } else if (wanted === 'left') res.end(String(left))
   else if (wanted === 'exits') process.exit(1)
   else if (wanted !== 'silent') res.writeHead(Number(wanted) || 200).end(wanted)
 }).listen(Number(process.env.PORT ?? 0))
