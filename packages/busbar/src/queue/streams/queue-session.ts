@@ -48,7 +48,8 @@ export class QueueSession {
 
   constructor(parts: SessionParts) {
     this.#parts = parts
-    const { streams, lines, settings, pace } = parts
+    const { streams, lines, settings, pace, attempts } = parts
+    attempts.list.connect(streams)
     this.#laterRoom = new LaterRoom(streams, settings)
     this.#later = new SharedConsumer({
       streams,
@@ -126,7 +127,8 @@ export class QueueSession {
       await this.#count().catch(() => {})
       return count
     }
-    const { limit } = order
+    const { limit, isCheck } = order
+    if (isCheck) await this.#parts.attempts.list.check()
     return await whenAnswered(async (): Promise<QueueList> => {
       const dead = await listDeadLetters(streams, limit)
       return { queues: listCounts(await this.#count()), dead }
