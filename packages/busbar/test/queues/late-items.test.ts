@@ -48,4 +48,21 @@ describe('items of a cluster that may be attempted once', { skip: withoutNats },
     await untilAllRan([well])
     proxy.thaw()
   })
+
+  it('wait while no instance of their service serves', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using app = await QueueApp.start({ queues: once, cluster: clusterAt(nats.port) })
+    await app.mail.send.enqueue({ to: 'first' })
+    await app.untilLogged('sent first')
+    await app.mail.crash.enqueue()
+    await app.untilLogged(/worker \d died/)
+    for (const to of names) await app.mail.send.enqueue({ to })
+    await pollUntil(() => names.every((to) => app.logged(`sent ${to} `).length > 0))
+    const dead = await app.untilLogged('is a dead letter')
+    assert.equal(dead.length, 1)
+    assert.match(
+      dead[0]!,
+      /mail\.crash: item 1 is a dead letter after 1 attempt: WORKER_DIED: .*; it may have been carried out$/,
+    )
+  })
 })

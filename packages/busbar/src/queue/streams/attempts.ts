@@ -3,6 +3,7 @@ import type { QueueCalls } from '../../mesh/typed/queue-calls.ts'
 import type { MethodQueueSettings, QueueSettings } from '../../shared/queues.ts'
 import type { RepeatedLines } from '../../shared/output/repeated-lines.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
+import { splitTarget } from '../item-queue.ts'
 import { buriedText, failedText } from '../messages.ts'
 import type { QueueMeter } from '../queue-meter.ts'
 import { delayAfter, type Outcome, runItem } from '../run-item.ts'
@@ -84,6 +85,7 @@ export class Attempts {
     if (!isHeld(heldAt, delivery.wait) || streams !== this.list.streams) return
     const target = streams.targetOf(message.subject)
     if (this.#isPaused) message.nak()
+    else if (!this.#isServed(target)) message.nak(shortestPause)
     else if (item.due > 0) void this.#defer(item, target, delivery)
     else void this.#begin(newAttempt(item, target, delivery))
   }
@@ -128,7 +130,7 @@ export class Attempts {
       return await this.#giveBack(attempt, delivery)
     }
     const isHere = this.#has(attempt) && attempt.delivery === delivery && isHeld(attempt.heldAt, delivery.wait)
-    if (isHere && !this.#isPaused && this.list.begin(as)) this.#run(attempt)
+    if (isHere && !this.#isPaused && this.#isServed(attempt.target) && this.list.begin(as)) this.#run(attempt)
     else await this.#giveBack(attempt, delivery)
   }
 
@@ -277,6 +279,11 @@ export class Attempts {
 
   #settleIdle(): void {
     if ([...this.#running.values()].every(({ stage }) => stage.is === 'ended')) this.#idle?.resolve()
+  }
+
+  /** Messages that this host had asked for also come after its last instance has ended. */
+  #isServed(target: string): boolean {
+    return this.#parts.calls.serves(splitTarget(target)[0])
   }
 
   #settingsOf(target: string): MethodQueueSettings {
