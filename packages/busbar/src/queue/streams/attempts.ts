@@ -293,6 +293,8 @@ export class Attempts {
 
   #warn({ target }: Attempt, what: string, error: unknown): void {
     const why = (error as Error).message
-    this.#parts.lines.add('warn', `queue ${target}: ${what}: ${why}`, `${target} ${why}`)
+    // It may quote the subject of its message.
+    const kind = why.replace(/'[^']*'/g, '')
+    this.#parts.lines.add('warn', `queue ${target}: ${what}: ${why}`, `${target} ${kind}`)
   }
 }
