@@ -1,6 +1,7 @@
 /** Items that come too late to a host: an attempt that has not begun is none. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { jetstreamManager } from '@nats-io/jetstream'
 import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
 import { FaultProxy } from '../hosts/support/fault-proxy.ts'
 import { pollUntil } from '../support/app/test-app.ts'
@@ -33,6 +34,14 @@ async function untilAllRan(posts: readonly QueueApp[]): Promise<void> {
   for (const { counts } of posts) assert.equal(counts.dead, 0)
 }
 
+/** The outcome of what has run is on the server. */
+async function untilTaken(nats: NatsServer): Promise<void> {
+  const connection = await nats.connect()
+  const { streams } = await jetstreamManager(connection)
+  while ((await streams.info('busbar_shop_queue_ready')).state.messages > 0);
+  await connection.close()
+}
+
 describe('items of a cluster that may be attempted once', { skip: withoutNats }, () => {
   it('run at another host if the first one did not get them in time', async () => {
     await using nats = await NatsServer.startWithJetStream()
@@ -42,6 +51,7 @@ describe('items of a cluster that may be attempted once', { skip: withoutNats },
     await using well = await startPost(nats.port)
     await shop.mail.send.enqueue({ to: 'first' })
     await pollUntil(() => [cut, well].some((post) => post.logged('sent first').length > 0))
+    await untilTaken(nats)
     // The server sends it what it has asked for.
     proxy.freeze()
     for (const to of names) await shop.mail.send.enqueue({ to })
