@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
 import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
 import { FaultProxy } from '../hosts/support/fault-proxy.ts'
 import { freePorts } from '../support/http/free-ports.ts'
@@ -108,6 +109,33 @@ describe('busbar queue', { skip: withoutNats, concurrency: true }, () => {
     const { code, stdout } = await app.queue()
     assert.equal(code, 0)
     assert.match(stdout, /the queue is empty/)
+  })
+
+  it('says in the log why a stream that was deleted cannot be made anew', async () => {
+    const users = 'users: [{ user: "shop", password: "p" }]'
+    await using nats = await NatsServer.startWithJetStream(
+      `accounts: { A: { jetstream: { max_streams: 4 }, ${users} } }`,
+    )
+    const address = `nats://shop:p@127.0.0.1:${nats.port}`
+    await using app = new QueueProcess(configOf(address))
+    await app.start()
+    await app.enqueue('send', { to: 'ada' })
+    await app.busbar.message('sent ada')
+    const connection = await connect({ servers: `127.0.0.1:${nats.port}`, user: 'shop', pass: 'p' })
+    const { streams } = await jetstreamManager(connection)
+    // The app may make it first.
+    for (let isTaken = false; !isTaken;) {
+      await streams.delete('busbar_shop_queue_begun')
+      isTaken = await streams.add({ name: 'other', subjects: ['other'] }).then(
+        () => true,
+        () => false,
+      )
+    }
+    await connection.close()
+    await app.busbar.message('a stream was deleted, and cannot be made anew: maximum number of streams reached')
+    const { code, stderr } = await app.queue()
+    assert.equal(code, 1)
+    assert.match(stderr, /If it cannot, its log says why/)
   })
 
   it('says what may have changed only of what changes something', async () => {

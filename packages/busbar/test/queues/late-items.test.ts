@@ -1,7 +1,6 @@
 /** Items that come too late to a host: an attempt that has not begun is none. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
 import { FaultProxy } from '../hosts/support/fault-proxy.ts'
@@ -23,13 +22,6 @@ async function startShop(port: number): Promise<QueueApp> {
   return await QueueApp.start({ queues: once, cluster: clusterAt(port), services })
 }
 
-async function untilEmpty(nats: NatsServer): Promise<void> {
-  const connection = await nats.connect()
-  const { streams } = await jetstreamManager(connection)
-  while ((await streams.info('busbar_shop_queue_ready')).state.messages > 0) await sleep(50)
-  await connection.close()
-}
-
 const names = Array.from({ length: 6 }, (_, at) => `no${at}`)
 
 /** Every one has run once, as its first attempt, and none is a dead letter. */
@@ -42,6 +34,14 @@ async function untilAllRan(posts: readonly QueueApp[]): Promise<void> {
   for (const { counts } of posts) assert.equal(counts.dead, 0)
 }
 
+/** The outcome of what has run is on the server. */
+async function untilTaken(nats: NatsServer): Promise<void> {
+  const connection = await nats.connect()
+  const { streams } = await jetstreamManager(connection)
+  while ((await streams.info('busbar_shop_queue_ready')).state.messages > 0);
+  await connection.close()
+}
+
 describe('items of a cluster that may be attempted once', { skip: withoutNats }, () => {
   it('run at another host if the first one did not get them in time', async () => {
     await using nats = await NatsServer.startWithJetStream()
@@ -51,12 +51,28 @@ describe('items of a cluster that may be attempted once', { skip: withoutNats },
     await using well = await startPost(nats.port)
     await shop.mail.send.enqueue({ to: 'first' })
     await pollUntil(() => [cut, well].some((post) => post.logged('sent first').length > 0))
-    // It has begun, and must have an outcome before its host is cut off.
-    await untilEmpty(nats)
-    // The server sends the host what it has asked for.
+    await untilTaken(nats)
+    // The server sends it what it has asked for.
     proxy.freeze()
     for (const to of names) await shop.mail.send.enqueue({ to })
     await untilAllRan([well])
     proxy.thaw()
+  })
+
+  it('wait while no instance of their service serves', async () => {
+    await using nats = await NatsServer.startWithJetStream()
+    await using app = await QueueApp.start({ queues: once, cluster: clusterAt(nats.port) })
+    await app.mail.send.enqueue({ to: 'first' })
+    await app.untilLogged('sent first')
+    await app.mail.crash.enqueue()
+    await app.untilLogged(/worker \d died/)
+    for (const to of names) await app.mail.send.enqueue({ to })
+    await pollUntil(() => names.every((to) => app.logged(`sent ${to} `).length > 0))
+    const dead = await app.untilLogged('is a dead letter')
+    assert.equal(dead.length, 1)
+    assert.match(
+      dead[0]!,
+      /mail\.crash: item 1 is a dead letter after 1 attempt: WORKER_DIED: .*; it may have been carried out$/,
+    )
   })
 })

@@ -13,12 +13,16 @@ export const undeliveredCodes: ReadonlySet<ErrorCode> = new Set(['SERVICE_UNAVAI
 
 const lost: ReadonlySet<string> = new Set<ErrorCode>(['LINK_LOST', 'WORKER_DIED'])
 
-/** Why a lost call was not retried, or that its retry failed too. `none`: nothing to explain. */
-export type RetryOutcome = 'none' | 'unsafe' | 'no-instance' | 'retried'
+/**
+ * Why a lost call was not retried, or that its retry failed too. `none`: nothing to explain.
+ * `queued`: the queue decides about its next attempt.
+ */
+export type RetryOutcome = 'none' | 'unsafe' | 'queued' | 'no-instance' | 'retried'
 
 const explanations: Readonly<Record<RetryOutcome, string>> = {
   none: '',
   unsafe: '; it may have been carried out, and is not retried because it is not idempotent',
+  queued: '; it may have been carried out',
   'no-instance': '; it is idempotent, but no other instance is left to retry it on',
   retried: '; it was the second try',
 }

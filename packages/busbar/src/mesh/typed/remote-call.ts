@@ -172,7 +172,8 @@ export class RemoteCall implements ChannelHandler {
   #retryOutcome(notStarted: boolean): RetryOutcome {
     if (this.#isRetry) return 'retried'
     if (notStarted) return 'none'
-    return this.#method.isIdempotent ? 'no-instance' : 'unsafe'
+    if (this.#method.isIdempotent) return 'no-instance'
+    return this.#origin.delivery === undefined ? 'unsafe' : 'queued'
   }
 
   #findOther(): RemoteEndpoint | Promise<unknown> | undefined {

@@ -1,7 +1,8 @@
 import type { Reason } from '../item-queue.ts'
 import type { Outcome } from '../run-item.ts'
 import { isHeld } from './ack-wait.ts'
-import type { BegunDelivery, BegunList } from './begun-list.ts'
+import type { BegunDelivery } from './begun-counts.ts'
+import type { BegunList } from './begun-list.ts'
 import { acknowledge, type Delivery } from './consumers.ts'
 import { encodeItem, type StoredItem } from './item-message.ts'
 import type { ItemStreams } from './item-streams.ts'
@@ -16,8 +17,8 @@ export interface Attempt {
   delivery: Delivery
   /** When it was certainly this host's for the last time. */
   heldAt: number
-  /** Where it is listed as begun, and how. */
-  listed: { readonly list: BegunList; readonly as: BegunDelivery } | undefined
+  /** How it is listed as begun. */
+  listed: BegunDelivery | undefined
   stage: Stage
 }
 
@@ -42,6 +43,9 @@ export const died: Failed = {
   final: true,
 }
 
+/** Times that a message waits for its host. An outcome that no server has taken is kept so long. */
+export const keptWaits = 3
+
 export function newAttempt(item: StoredItem, target: string, delivery: Delivery): Attempt {
   const { heldAt } = delivery
   return { item, target, number: item.attempts + 1, delivery, heldAt, listed: undefined, stage: { is: 'begins' } }
@@ -51,10 +55,15 @@ export function countOf({ message }: Delivery): number {
   return message.info.deliveryCount
 }
 
+/** A stream that was made anew has another item by the same number. */
+export function isSame(one: StoredItem, other: StoredItem): boolean {
+  return one.id === other.id && one.added === other.added
+}
+
 /** Attempts that have begun, this one included. Others may have begun at other hosts meanwhile. */
-export async function begunOf({ item, number, delivery, listed }: Attempt): Promise<number> {
-  if (listed === undefined || listed.as.count === countOf(delivery)) return number
-  return Math.max(number, item.attempts + (await listed.list.countOf(listed.as)))
+export async function begunOf({ item, number, delivery, listed }: Attempt, list: BegunList): Promise<number> {
+  if (listed === undefined || listed.count === countOf(delivery)) return number
+  return Math.max(number, item.attempts + (await list.countOf(listed)).begun)
 }
 
 /** A message that is moved twice is one there. */
@@ -70,6 +79,16 @@ export async function moveToDead(item: StoredItem, target: string, why: Reason, 
   const { seq } = await delivery.streams.publish('dead', target, letter, { msgID: idOf(item, delivery) })
   await acknowledge(delivery)
   return seq
+}
+
+/** `done`: takes the message off the stream `ready`. */
+export async function complete<T>({ listed, delivery }: Attempt, list: BegunList, done: Promise<T>): Promise<T> {
+  const result = await done
+  if (listed === undefined) return result
+  // Another host may have got the message meanwhile. Unlisted, it would be one that has not begun.
+  if (delivery.streams === list.streams) list.forget(listed)
+  else setTimeout(() => list.forget(listed), keptWaits * delivery.wait).unref()
+  return result
 }
 
 /** Waits until the server has had their signs of life. Never rejects. */

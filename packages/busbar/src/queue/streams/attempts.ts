@@ -3,6 +3,7 @@ import type { QueueCalls } from '../../mesh/typed/queue-calls.ts'
 import type { MethodQueueSettings, QueueSettings } from '../../shared/queues.ts'
 import type { RepeatedLines } from '../../shared/output/repeated-lines.ts'
 import { settlesWithin } from '../../shared/settles-within.ts'
+import { splitTarget } from '../item-queue.ts'
 import { buriedText, failedText } from '../messages.ts'
 import type { QueueMeter } from '../queue-meter.ts'
 import { delayAfter, type Outcome, runItem } from '../run-item.ts'
@@ -10,19 +11,24 @@ import { ackWait, isHeld } from './ack-wait.ts'
 import {
   type Attempt,
   begunOf,
+  complete,
   confirm,
   countOf,
   died,
   type Ended,
   type Failed,
+  isSame,
+  keptWaits,
   moveToDead,
   moveToLater,
   newAttempt,
 } from './attempt.ts'
+import type { BegunDelivery } from './begun-counts.ts'
 import { BegunList } from './begun-list.ts'
-import { acknowledge, type Delivery } from './consumers.ts'
+import { acknowledgeBy, type Delivery } from './consumers.ts'
+import { type Earlier, earlierAttempts } from './earlier-attempts.ts'
 import { decodeItem, type StoredItem } from './item-message.ts'
-import { type ItemStreams, signInterval, tryTo } from './item-streams.ts'
+import { signInterval, tryTo } from './item-streams.ts'
 import { limitOf } from './queue-faults.ts'
 
 export interface AttemptsParts {
@@ -36,8 +42,6 @@ export interface AttemptsParts {
 
 /** Milliseconds before an item that could not be moved, or begun, is tried again. */
 const shortestPause = 1_000
-/** Times that a message waits for its host. An outcome that no server has taken is kept so long. */
-const keptWaits = 3
 /**
  * Milliseconds that an attempt waits until it is listed, over a slow network. The answer comes
  * behind large messages, and what was sent is read also if this host dies.
@@ -53,10 +57,11 @@ const closeLimit = 500
  * `later`: there it takes no place of the method's concurrency.
  */
 export class Attempts {
+  readonly list = new BegunList()
   readonly #parts: AttemptsParts
-  readonly #running = new Map<string, Attempt>()
+  /** By the number of the message. */
+  readonly #running = new Map<number, Attempt>()
   readonly #timer: NodeJS.Timeout
-  #list: BegunList | undefined
   #isPaused = false
   #idle: PromiseWithResolvers<void> | undefined
 
@@ -72,15 +77,17 @@ export class Attempts {
       this.#parts.log.error(`queue: message ${message.seq} of ${streams.nameOf('ready')} is no item, and is dropped`)
       return message.term()
     }
-    const key = `${message.seq} ${item.id}`
-    const known = this.#running.get(key)
-    if (known !== undefined) return this.#deliverAgain(key, known, delivery)
+    const known = this.#running.get(message.seq)
+    if (known !== undefined && isSame(known.item, item)) return this.#deliverAgain(known, delivery)
+    // The stream was made anew, and counts from 1 again. The message of the known one is no more.
+    if (known !== undefined) this.#leave(known)
     // Another host may have it, or have completed it. If none has, it is delivered again.
-    if (!isHeld(heldAt, delivery.wait)) return
+    if (!isHeld(heldAt, delivery.wait) || streams !== this.list.streams) return
     const target = streams.targetOf(message.subject)
     if (this.#isPaused) message.nak()
-    else if (item.due > 0) void this.#defer(key, item, target, delivery)
-    else void this.#begin(key, newAttempt(item, target, delivery))
+    else if (!this.#isServed(target)) message.nak(shortestPause)
+    else if (item.due > 0) void this.#defer(item, target, delivery)
+    else void this.#begin(newAttempt(item, target, delivery))
   }
 
   /** No attempt begins any more. Resolves when none runs, or after `limit` milliseconds. */
@@ -89,7 +96,7 @@ export class Attempts {
     this.#idle ??= Promise.withResolvers()
     this.#settleIdle()
     await settlesWithin(limit, [this.#idle.promise])
-    if (this.#list !== undefined) await settlesWithin(closeLimit, [this.#list.close()])
+    await settlesWithin(closeLimit, [this.list.close()])
   }
 
   close(): void {
@@ -97,40 +104,46 @@ export class Attempts {
   }
 
   /** The connection was lost in between, or this host was silent for too long. */
-  #deliverAgain(key: string, known: Attempt, delivery: Delivery): void {
+  #deliverAgain(known: Attempt, delivery: Delivery): void {
     if (countOf(delivery) < countOf(known.delivery)) return
     known.delivery = delivery
     known.heldAt = delivery.heldAt
-    if (known.stage.is === 'ended') void this.#settle(key, known, known.stage)
+    if (known.stage.is === 'ended') void this.#settle(known, known.stage)
   }
 
   /** Never rejects. */
-  async #begin(key: string, attempt: Attempt): Promise<void> {
-    this.#running.set(key, attempt)
-    const { item, target, delivery } = attempt
-    const list = this.#listBy(delivery.streams)
+  async #begin(attempt: Attempt): Promise<void> {
+    const { item, delivery } = attempt
+    this.#running.set(delivery.message.seq, attempt)
     const as = { seq: delivery.message.seq, added: item.added, count: countOf(delivery) }
     try {
-      const begun = as.count === 1 ? 0 : await list.countOf(as)
-      attempt.number += begun
-      if (begun > 0 && attempt.number > this.#settingsOf(target).attempts) return await this.#giveUp(key, attempt)
-      if (begun > 0 && (await this.#passOn(attempt))) return this.#remove(key)
-      attempt.listed = { list, as }
-      const kept = list.add(as)
+      const earlier = await this.#earlierOf(attempt, as)
+      if (earlier.is === 'held') return await this.#giveBack(attempt, delivery, ackWait)
+      attempt.number += earlier.begun
+      if (earlier.is === 'died') return await this.#giveUp(attempt)
+      if (earlier.begun > 0 && (await this.#passOn(attempt))) return this.#remove(attempt)
+      attempt.listed = as
+      const kept = this.list.add(as)
       await (delivery.streams.delay > 0 ? settlesWithin(slowLimit, [kept]) : kept)
     } catch (error) {
       this.#warn(attempt, `cannot begin at ${item.id}`, error)
-      return await this.#giveBack(key, attempt, delivery)
+      return await this.#giveBack(attempt, delivery)
     }
-    const isHere = attempt.delivery === delivery && isHeld(attempt.heldAt, delivery.wait)
-    if (isHere && !this.#isPaused) this.#run(key, attempt)
-    else await this.#giveBack(key, attempt, delivery)
+    const isHere = this.#has(attempt) && attempt.delivery === delivery && isHeld(attempt.heldAt, delivery.wait)
+    if (isHere && !this.#isPaused && this.#isServed(attempt.target) && this.list.begin(as)) this.#run(attempt)
+    else await this.#giveBack(attempt, delivery)
+  }
+
+  async #earlierOf({ item, target }: Attempt, as: BegunDelivery): Promise<Earlier> {
+    if (as.count === 1) return { is: 'counted', begun: 0 }
+    const left = this.#settingsOf(target).attempts - item.attempts
+    return await earlierAttempts(this.list, as, left, () => this.#isPaused)
   }
 
   /** Its attempts have begun, and no host has brought their outcome. */
-  async #giveUp(key: string, attempt: Attempt): Promise<void> {
+  async #giveUp(attempt: Attempt): Promise<void> {
     attempt.number--
-    await this.#end(key, attempt, died)
+    await this.#end(attempt, died)
   }
 
   /**
@@ -148,38 +161,39 @@ export class Attempts {
   }
 
   /** It has not begun, and does not count. Never rejects. */
-  async #giveBack(key: string, attempt: Attempt, delivery: Delivery): Promise<void> {
-    await attempt.listed?.list.takeBack(attempt.listed.as).catch(() => {})
-    this.#remove(key)
+  async #giveBack(attempt: Attempt, delivery: Delivery, pause = shortestPause): Promise<void> {
+    if (attempt.listed !== undefined) await this.list.takeBack(attempt.listed).catch(() => {})
+    if (!this.#has(attempt)) return
+    this.#remove(attempt)
     if (attempt.delivery !== delivery) this.deliver(attempt.delivery)
     else if (isHeld(attempt.heldAt, delivery.wait))
-      tryTo(() => delivery.message.nak(this.#isPaused ? undefined : shortestPause))
+      tryTo(() => delivery.message.nak(this.#isPaused ? undefined : pause))
   }
 
-  #run(key: string, attempt: Attempt): void {
+  #run(attempt: Attempt): void {
     const { calls, meter } = this.#parts
     const { item, target, number } = attempt
     attempt.stage = { is: 'runs' }
     meter.count(target, 'attempts')
     const ends = runItem({ ...item, target, attempt: number }, calls, this.#settingsOf(target), 'streams')
-    void ends.then((outcome) => this.#end(key, attempt, outcome))
+    void ends.then((outcome) => this.#end(attempt, outcome))
   }
 
   /** Never rejects. */
-  async #end(key: string, attempt: Attempt, outcome: Outcome): Promise<void> {
+  async #end(attempt: Attempt, outcome: Outcome): Promise<void> {
     const stage: Ended = { is: 'ended', outcome, at: performance.now() }
     attempt.stage = stage
     if (outcome.is === 'failed') this.#parts.meter.count(attempt.target, 'failures')
-    await this.#settle(key, attempt, stage)
+    if (this.#has(attempt)) await this.#settle(attempt, stage)
   }
 
   /** Tells the server how the attempt has ended. Never rejects. */
-  async #settle(key: string, attempt: Attempt, ended: Ended): Promise<void> {
+  async #settle(attempt: Attempt, ended: Ended): Promise<void> {
     const { outcome } = ended
     try {
       if (outcome.is === 'failed') await this.#keepFailure(attempt, ended, outcome)
-      else await this.#complete(attempt, acknowledge(attempt.delivery))
-      this.#running.delete(key)
+      else await complete(attempt, this.list, acknowledgeBy(this.list.streams, attempt.delivery))
+      this.#remove(attempt)
     } catch (error) {
       // It is delivered again: to this host, which knows the outcome, or to another one.
       this.#warn(attempt, `the outcome of ${attempt.item.id} is not kept`, error)
@@ -189,7 +203,7 @@ export class Attempts {
 
   async #keepFailure(attempt: Attempt, ended: Ended, { why, final }: Failed): Promise<void> {
     const { item, target, number } = attempt
-    const attempts = await begunOf(attempt)
+    const attempts = await begunOf(attempt, this.list)
     const { delivery, heldAt } = attempt
     if (!isHeld(heldAt, delivery.wait))
       throw new Error('this host was silent for too long, so another one may have the item')
@@ -202,30 +216,24 @@ export class Attempts {
     const { pause } = ended
     try {
       const waiting = { ...item, attempts, due: Date.now() + pause, pause }
-      await this.#complete(attempt, moveToLater(waiting, target, delivery))
+      await complete(attempt, this.list, moveToLater(waiting, target, delivery))
     } catch (error) {
       if (limitOf(error) === undefined) throw error
       // The next delivery is the next attempt.
+      this.#leave(attempt)
       delivery.message.nak(pause)
     }
   }
 
   async #bury(attempt: Attempt, attempts: number, why: Failed['why']): Promise<void> {
     const { item, target, delivery } = attempt
-    const number = await this.#complete(attempt, moveToDead({ ...item, attempts }, target, why, delivery))
+    const number = await complete(attempt, this.list, moveToDead({ ...item, attempts }, target, why, delivery))
     this.#parts.meter.count(target, 'buried')
     this.#parts.log.error(buriedText({ target, attempt: attempts }, number, why))
   }
 
-  /** `done`: takes the message off the stream `ready`. */
-  async #complete<T>({ listed }: Attempt, done: Promise<T>): Promise<T> {
-    const result = await done
-    listed?.list.forget(listed.as)
-    return result
-  }
-
   /** An item with a delay goes through `later` even if its time has come. */
-  async #defer(key: string, item: StoredItem, target: string, delivery: Delivery): Promise<void> {
+  async #defer(item: StoredItem, target: string, delivery: Delivery): Promise<void> {
     const { message } = delivery
     try {
       await moveToLater(item, target, delivery)
@@ -233,7 +241,7 @@ export class Attempts {
       const wait = item.due - Date.now()
       // What waits in `later` may need the place that this item has in `ready`.
       if (wait <= 0 && limitOf(error) !== undefined && !this.#isPaused)
-        await this.#begin(key, newAttempt(item, target, delivery))
+        await this.#begin(newAttempt(item, target, delivery))
       // What is not connected delivers again.
       else message.nak(Math.min(Math.max(wait, shortestPause), ackWait))
     }
@@ -241,17 +249,31 @@ export class Attempts {
 
   #keepAlive(): void {
     const signed: Attempt[] = []
-    for (const [key, attempt] of this.#running) {
+    for (const attempt of this.#running.values()) {
       const { delivery, stage } = attempt
       if (stage.is !== 'ended') {
         if (tryTo(() => delivery.message.working())) signed.push(attempt)
-      } else if (performance.now() - stage.at > keptWaits * delivery.wait) this.#running.delete(key)
+      } else if (performance.now() - stage.at > keptWaits * delivery.wait) this.#leave(attempt)
+      // The answer was lost with a connection. The item is complete, whichever host has it now.
+      else if (stage.outcome.is === 'done' && delivery.streams !== this.list.streams) void this.#settle(attempt, stage)
     }
+    this.list.repeat()
     for (const [streams, some] of Map.groupBy(signed, ({ delivery }) => delivery.streams)) void confirm(streams, some)
   }
 
-  #remove(key: string): void {
-    this.#running.delete(key)
+  /** Its message is not another item's. */
+  #has(attempt: Attempt): boolean {
+    return this.#running.get(attempt.delivery.message.seq) === attempt
+  }
+
+  /** This host does not bring its outcome. */
+  #leave(attempt: Attempt): void {
+    if (attempt.listed !== undefined) this.list.leave(attempt.listed)
+    this.#remove(attempt)
+  }
+
+  #remove(attempt: Attempt): void {
+    if (this.#has(attempt)) this.#running.delete(attempt.delivery.message.seq)
     this.#settleIdle()
   }
 
@@ -259,9 +281,9 @@ export class Attempts {
     if ([...this.#running.values()].every(({ stage }) => stage.is === 'ended')) this.#idle?.resolve()
   }
 
-  #listBy(streams: ItemStreams): BegunList {
-    if (this.#list?.streams !== streams) this.#list = new BegunList(streams)
-    return this.#list
+  /** Messages that this host had asked for also come after its last instance has ended. */
+  #isServed(target: string): boolean {
+    return this.#parts.calls.serves(splitTarget(target)[0])
   }
 
   #settingsOf(target: string): MethodQueueSettings {
@@ -271,6 +293,8 @@ export class Attempts {
 
   #warn({ target }: Attempt, what: string, error: unknown): void {
     const why = (error as Error).message
-    this.#parts.lines.add('warn', `queue ${target}: ${what}: ${why}`, `${target} ${why}`)
+    // It may quote the subject of its message.
+    const kind = why.replace(/'[^']*'/g, '')
+    this.#parts.lines.add('warn', `queue ${target}: ${what}: ${why}`, `${target} ${kind}`)
   }
 }

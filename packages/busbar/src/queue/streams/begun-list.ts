@@ -1,54 +1,69 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { apiCode, isApiError, type JetStreamManager, type StoredMsg } from '../../shared/cluster/jetstream.ts'
+import { type BegunCount, type BegunDelivery, countAll, encodeList, keyOf, type Listed } from './begun-counts.ts'
 import type { ItemStreams } from './item-streams.ts'
 
-/** A delivery of a message of the stream `ready`. */
-export interface BegunDelivery {
-  /** The number of the message. A stream that is made anew counts from 1 again. */
-  readonly seq: number
-  /** When its item was enqueued, which tells such messages apart. */
-  readonly added: number
-  /** The number of the delivery, from 1. */
-  readonly count: number
+interface Entry extends BegunDelivery {
+  /** `left`: it has begun, and this host does not bring its outcome any more. */
+  stage: 'begins' | 'runs' | 'left'
 }
-
-/** As the list holds it. */
-type Entry = readonly [seq: number, added: number, count: number]
 
 /** More than run at a time. Messages that another host has completed stay in the list. */
 const mostMessages = 5_000
-/** Lists that are read at a time. */
-const atOnce = 50
 
 /**
- * The deliveries by which attempts of this host have begun, by one connection: a message in the
- * stream `begun`, which replaces the one before. It is kept before an attempt begins, so whoever
- * gets the item after a host has died knows that it had begun, and that an item which only came too
- * late had not. Attempts that begin in the same turn share a message.
+ * The deliveries by which attempts of this host have begun: a message in the stream `begun`, which
+ * replaces the one before. It is kept before an attempt begins, so whoever gets the item after a
+ * host has died knows that it had begun, and that an item which only came too late had not.
+ * Attempts that begin in the same turn share a message.
  *
- * Each connection has a list of its own: what a lost connection still sends must not replace it.
+ * Each connection has a subject of its own, whose number is higher than that of the one before.
+ * Only the highest one of a host counts: what a lost connection still sends may reach the server
+ * later, with attempts that have not begun.
  */
 export class BegunList {
-  readonly streams: ItemStreams
-  readonly #subject: string
+  readonly #host = randomUUID()
   /** By message. */
   readonly #entries = new Map<string, Entry[]>()
+  #streams: ItemStreams | undefined
+  /** Of the connection, from 1. */
+  #number = 0
+  /** The list of the connection before may still be on the server. */
+  #hasFormer = false
+  #sent = 0
+  /** Of those that were sent, the last one that the server has kept. */
+  #kept = 0
   #keeping: Promise<void> | undefined
-  #counting: Promise<ReadonlyMap<string, number>> | undefined
+  #counting: Promise<ReadonlyMap<string, BegunCount>> | undefined
 
-  constructor(streams: ItemStreams) {
-    this.streams = streams
-    this.#subject = streams.begunSubject(randomUUID())
+  /** Attempts that have not begun by the connection before do not begin. */
+  connect(streams: ItemStreams): void {
+    for (const entries of this.#entries.values())
+      for (const entry of entries) if (entry.stage === 'begins') this.#delete(entry)
+    this.#streams = streams
+    if (++this.#number === 1) return
+    this.#hasFormer = true
+    this.#keep().catch(() => {})
+  }
+
+  /** By which it was connected last. */
+  get streams(): ItemStreams {
+    return this.#streams!
   }
 
   /** Resolves when the server has kept that an attempt begins. */
-  async add(delivery: BegunDelivery): Promise<void> {
-    const { seq, added, count } = delivery
-    const key = keyOf(delivery)
-    this.#entries.set(key, [...(this.#entries.get(key) ?? []), [seq, added, count]])
+  async add({ seq, added, count }: BegunDelivery): Promise<void> {
+    const key = keyOf({ seq, added })
+    this.#entries.set(key, [...(this.#entries.get(key) ?? []), { seq, added, count, stage: 'begins' }])
     if (this.#entries.size > mostMessages) this.#entries.delete(this.#entries.keys().next().value!)
     await this.#keep()
+  }
+
+  /** False: it is not listed any more, and must not begin. */
+  begin(delivery: BegunDelivery): boolean {
+    const entry = this.#find(delivery)
+    if (entry !== undefined) entry.stage = 'runs'
+    return entry !== undefined
   }
 
   /** The message is off the stream. Its entries go with the next change: they harm nobody. */
@@ -56,29 +71,45 @@ export class BegunList {
     this.#entries.delete(keyOf(delivery))
   }
 
+  /** This host does not bring the outcome any more. */
+  leave(delivery: BegunDelivery): void {
+    const entry = this.#find(delivery)
+    if (entry !== undefined) entry.stage = 'left'
+  }
+
   /** The attempt has not begun. Resolves when the server knows. */
   async takeBack(delivery: BegunDelivery): Promise<void> {
-    const key = keyOf(delivery)
-    const others = (this.#entries.get(key) ?? []).filter(([, , count]) => count !== delivery.count)
-    if (others.length > 0) this.#entries.set(key, others)
-    else this.#entries.delete(key)
+    this.#delete(delivery)
     await this.#keep()
   }
 
-  /** How many attempts of a message have begun, at all hosts. */
-  async countOf(delivery: Pick<BegunDelivery, 'seq' | 'added'>): Promise<number> {
+  /** Rejects if the server does not keep the list. */
+  async check(): Promise<void> {
+    await this.#keep()
+  }
+
+  /**
+   * A sign of life for what runs, which also goes to hosts that have got its message. And what the
+   * server has not kept is sent again.
+   */
+  repeat(): void {
+    const holds = [...this.#entries.values()].some((entries) => entries.some(({ stage }) => stage !== 'left'))
+    if (holds || this.#kept < this.#sent) this.#keep().catch(() => {})
+  }
+
+  /** The attempts of a message that have begun, at all hosts. */
+  async countOf(delivery: Pick<BegunDelivery, 'seq' | 'added'>): Promise<BegunCount> {
     this.#counting ??= nextTurn().then(() => {
       this.#counting = undefined
-      return this.streams.look((manager) => countAll(manager, this.streams))
+      const { streams } = this
+      return streams.look((manager) => countAll(manager, streams))
     })
-    return (await this.#counting).get(keyOf(delivery)) ?? 0
+    return (await this.#counting).get(keyOf(delivery)) ?? { begun: 0, saidAt: 0 }
   }
 
   /** The host stops. Its list is of no use if each item has an outcome. Never rejects. */
   async close(): Promise<void> {
-    if (this.#entries.size > 0) return
-    const { manager } = this.streams
-    await manager.streams.purge(this.streams.nameOf('begun'), { filter: this.#subject }).catch(() => {})
+    if (this.#entries.size === 0 && this.#number > 0) await this.#purge('*')
   }
 
   /** Not one after the other: over a slow network, an answer takes as long as what is before it. */
@@ -89,47 +120,34 @@ export class BegunList {
   async #keepNextTurn(): Promise<void> {
     await nextTurn()
     this.#keeping = undefined
-    const entries = [...this.#entries.values()].flat()
-    await this.streams.publishTo(this.#subject, Buffer.from(JSON.stringify(entries)))
+    const [sent, number] = [++this.#sent, this.#number]
+    const lists = [...this.#entries.values()].flat().map(listedOf)
+    await this.streams.publishTo(this.streams.begunSubject(`${this.#host}.${number}`), encodeList(lists))
+    this.#kept = Math.max(this.#kept, sent)
+    if (!this.#hasFormer || number !== this.#number) return
+    this.#hasFormer = false
+    await this.#purge(`${number - 1}`)
+  }
+
+  /** Never rejects. */
+  async #purge(number: string): Promise<void> {
+    const { manager } = this.streams
+    const filter = this.streams.begunSubject(`${this.#host}.${number}`)
+    await manager.streams.purge(this.streams.nameOf('begun'), { filter }).catch(() => {})
+  }
+
+  #find({ seq, added, count }: BegunDelivery): Entry | undefined {
+    return this.#entries.get(keyOf({ seq, added }))?.find((entry) => entry.count === count)
+  }
+
+  #delete(delivery: BegunDelivery): void {
+    const key = keyOf(delivery)
+    const others = (this.#entries.get(key) ?? []).filter(({ count }) => count !== delivery.count)
+    if (others.length > 0) this.#entries.set(key, others)
+    else this.#entries.delete(key)
   }
 }
 
-async function countAll(manager: JetStreamManager, streams: ItemStreams): Promise<ReadonlyMap<string, number>> {
-  const name = streams.nameOf('begun')
-  const { state } = await manager.streams.info(name, { subjects_filter: '>' })
-  const subjects = Object.keys(state.subjects ?? {})
-  const begun = new Map<string, number>()
-  for (let at = 0; at < subjects.length; at += atOnce) {
-    const some = subjects.slice(at, at + atOnce)
-    const lists = await Promise.all(some.map((subject) => lastOf(manager, name, subject)))
-    for (const [seq, added] of lists.flatMap(entriesOf)) {
-      const key = keyOf({ seq, added })
-      begun.set(key, (begun.get(key) ?? 0) + 1)
-    }
-  }
-  return begun
-}
-
-/** Its host may have deleted it meanwhile. */
-async function lastOf(manager: JetStreamManager, stream: string, subject: string): Promise<StoredMsg | undefined> {
-  try {
-    return (await manager.streams.getMessage(stream, { last_by_subj: subject })) ?? undefined
-  } catch (error) {
-    if (isApiError(error, apiCode.noMessage)) return undefined
-    throw error
-  }
-}
-
-/** Every member of the cluster may publish anything. */
-function entriesOf(message: StoredMsg | undefined): Entry[] {
-  try {
-    const list: unknown = JSON.parse(Buffer.from(message?.data ?? []).toString())
-    return Array.isArray(list) ? list.filter((entry): entry is Entry => Array.isArray(entry)) : []
-  } catch {
-    return []
-  }
-}
-
-function keyOf({ seq, added }: Pick<BegunDelivery, 'seq' | 'added'>): string {
-  return `${seq} ${added}`
+function listedOf({ seq, added, count, stage }: Entry): Listed {
+  return [seq, added, count, stage === 'left' ? 0 : 1]
 }

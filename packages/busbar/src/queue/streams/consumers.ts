@@ -179,6 +179,17 @@ export async function acknowledge({ message, streams }: Delivery): Promise<void>
   await message.ackAck({ timeout: ackTimeout + streams.delay })
 }
 
+/**
+ * As {@link acknowledge}, also by the connection that followed. The server takes it from every host
+ * that ever had the message.
+ */
+export async function acknowledgeBy(streams: ItemStreams, delivery: Delivery): Promise<void> {
+  if (streams === delivery.streams) return await acknowledge(delivery)
+  if (!streams.hasSameItems(delivery.streams)) throw new Error('the stream was made anew')
+  const { reply } = delivery.message as JsMsg & { readonly reply: string }
+  await streams.connection.request(reply, '+ACK', { timeout: ackTimeout + streams.delay })
+}
+
 /** Moves items whose time has come back to the stream `ready`. No delivery of `later` counts. */
 export async function moveWhenDue(delivery: Delivery): Promise<void> {
   const { message, streams } = delivery

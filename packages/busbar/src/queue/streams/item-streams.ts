@@ -13,6 +13,7 @@ import type { QueueSettings } from '../../shared/queues.ts'
 import { splitTarget } from '../item-queue.ts'
 import type { NetworkPace } from './network-pace.ts'
 import { type ItemStream, type QueueStream, streamSettings } from './stream-settings.ts'
+import { decodeToken, encodeToken } from './subject-tokens.ts'
 
 /** Milliseconds between two signs of life: of each message, and of the server. */
 export const signInterval = 3_000
@@ -59,6 +60,8 @@ export class ItemStreams {
   readonly #publisher: PacedPublisher
   #manager: JetStreamManager | undefined
   #reader: JetStreamManager | undefined
+  /** When the stream `ready` was made, by its server. */
+  #madeAt = ''
   #confirmedAt = performance.now()
   /** Bytes that had come before. */
   #before = 0
@@ -206,6 +209,11 @@ export class ItemStreams {
     return this.#parts.modules
   }
 
+  /** False: `ready` was made anew between the two, and counts its messages from 1 again. */
+  hasSameItems(other: ItemStreams): boolean {
+    return this.#madeAt === other.#madeAt
+  }
+
   nameOf(stream: QueueStream): string {
     return `busbar_${this.#parts.cluster}_queue_${stream}`
   }
@@ -216,8 +224,8 @@ export class ItemStreams {
     return `busbar.${this.#parts.cluster}.queue.${stream}.${rest}`
   }
 
-  /** `list`: a token of it. Default: those of all lists. */
-  begunSubject(list = '*'): string {
+  /** `list`: `<host>.<connection>`. Default: those of all lists. */
+  begunSubject(list = '*.*'): string {
     return `busbar.${this.#parts.cluster}.queue.begun.${list}`
   }
 
@@ -267,12 +275,11 @@ export class ItemStreams {
       storage: File,
       num_replicas: this.#parts.replicas,
     }
-    try {
-      await this.manager.streams.add(config)
-    } catch (error) {
+    const { created } = await this.manager.streams.add(config).catch((error: unknown) => {
       if (!isApiError(error, apiCode.streamNameInUse)) throw error
-      await this.manager.streams.update(config.name, config)
-    }
+      return this.manager.streams.update(config.name, config)
+    })
+    if (stream === 'ready') this.#madeAt = created
   }
 }
 
@@ -283,18 +290,5 @@ export function tryTo(work: () => void): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-function encodeToken(text: string): string {
-  return encodeURIComponent(text).replaceAll('*', '%2A').replaceAll('.', '%2E')
-}
-
-/** Anybody in the cluster may publish to a subject that is not ours. */
-function decodeToken(token: string): string {
-  try {
-    return decodeURIComponent(token)
-  } catch {
-    return token
   }
 }

@@ -20,7 +20,8 @@ const hints = {
   storage:
     'Its streams reserve four times queues.maxSize: lower that, or raise max_file_store of the server, or max_file of the account.',
   streams: 'The queue of a cluster needs four streams: raise max_streams of the account, or delete streams of others.',
-  deleted: 'Somebody has deleted this stream, with what it held. The app makes it anew within seconds: try again.',
+  deleted:
+    'Somebody has deleted this stream, with what it held. The app makes it anew within seconds: try again. If it cannot, its log says why.',
   replicas: 'cluster.replicas may be at most the number of NATS servers with JetStream that form one cluster.',
   other: 'The queue needs NATS servers with JetStream. Their log may say more.',
 } as const

@@ -48,7 +48,8 @@ export class QueueSession {
 
   constructor(parts: SessionParts) {
     this.#parts = parts
-    const { streams, lines, settings, pace } = parts
+    const { streams, lines, settings, pace, attempts } = parts
+    attempts.list.connect(streams)
     this.#laterRoom = new LaterRoom(streams, settings)
     this.#later = new SharedConsumer({
       streams,
@@ -126,7 +127,8 @@ export class QueueSession {
       await this.#count().catch(() => {})
       return count
     }
-    const { limit } = order
+    const { limit, isCheck } = order
+    if (isCheck) await this.#parts.attempts.list.check()
     return await whenAnswered(async (): Promise<QueueList> => {
       const dead = await listDeadLetters(streams, limit)
       return { queues: listCounts(await this.#count()), dead }
@@ -172,15 +174,20 @@ export class QueueSession {
     try {
       await this.#count()
     } catch (error) {
-      if (isApiError(error, apiCode.streamNotFound)) await this.#restore().catch(() => {})
+      if (isApiError(error, apiCode.streamNotFound)) await this.#restore()
     }
   }
 
-  /** Somebody has deleted a stream that is in use. Other hosts may make it, too. */
+  /** Somebody has deleted a stream that is in use. Other hosts may make it, too. Never rejects. */
   async #restore(): Promise<void> {
-    const { streams, settings, log } = this.#parts
-    for (const name of await streams.restore(settings))
-      log.error(`queue: the stream ${name} was deleted, with what it held; it has been made anew`)
+    const { streams, settings, log, lines } = this.#parts
+    try {
+      for (const name of await streams.restore(settings))
+        log.error(`queue: the stream ${name} was deleted, with what it held; it has been made anew`)
+    } catch (error) {
+      if (streams.connection.isClosed()) return
+      lines.add('error', `queue: a stream was deleted, and cannot be made anew: ${(error as Error).message}`)
+    }
   }
 
   /** Also finds methods whose items came when this host was not there. */
