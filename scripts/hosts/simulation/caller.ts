@@ -1,6 +1,6 @@
 import type { Link } from '../../../packages/busbar/src/mesh/links/link.ts'
 import { silentAfter } from '../../../packages/busbar/src/mesh/links/keep-alive.ts'
-import { hostKeepAlive } from '../../../packages/busbar/src/mesh/links/limits.ts'
+import { hostKeepAlive } from '../../../packages/busbar/src/mesh/links/limits/limits.ts'
 import { noLoads } from '../../../packages/busbar/src/mesh/routing/balance/loads.ts'
 import { ServiceInstances } from '../../../packages/busbar/src/mesh/routing/balance/service-instances.ts'
 import type { EndpointState, RemoteEndpoint } from '../../../packages/busbar/src/mesh/routing/endpoint.ts'

@@ -3,7 +3,7 @@
  * its seed only.
  */
 import { silentAfter } from '../../../packages/busbar/src/mesh/links/keep-alive.ts'
-import { hostKeepAlive } from '../../../packages/busbar/src/mesh/links/limits.ts'
+import { hostKeepAlive } from '../../../packages/busbar/src/mesh/links/limits/limits.ts'
 import { SeededRandom } from '../../../packages/busbar/test/support/seeded-random.ts'
 import { type Choice, SimulatedCaller } from './caller.ts'
 import { SimulatedClock } from './clock.ts'

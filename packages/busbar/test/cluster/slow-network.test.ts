@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
 import { ackAfter, SendWindow } from '../../src/mesh/cluster/send-window.ts'
-import { clusterWindow } from '../../src/mesh/links/limits.ts'
+import { clusterWindow } from '../../src/mesh/links/limits/limits.ts'
 import { fair, FaultProxy } from '../hosts/support/fault-proxy.ts'
 import { Shop } from '../hosts/support/shop.ts'
 import { ClusterCaller, ClusterShop } from './support/cluster-shop.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { BusbarError } from '../../src/contract/errors.ts'
-import { maxElements, maxNames, packetSize } from '../../src/mesh/links/limits.ts'
+import { maxElements, maxNames, packetSize } from '../../src/mesh/links/limits/limits.ts'
 import { createLink } from '../../src/mesh/links/live-link.ts'
 import { loopbackTransports } from '../../src/mesh/transports/loopback.ts'
 import { CallRecorder, head, refuse } from '../support/mesh/links.ts'

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { BusbarError } from '../../src/contract/errors.ts'
-import { maxAppInputs, maxByteStrings, maxDigits, maxTags, maxValue, packetSize } from '../../src/mesh/links/limits.ts'
+import {
+  maxAppInputs,
+  maxByteStrings,
+  maxDigits,
+  maxTags,
+  maxValue,
+  packetSize,
+} from '../../src/mesh/links/limits/limits.ts'
 import type { Link } from '../../src/mesh/links/link.ts'
 import { createLink } from '../../src/mesh/links/live-link.ts'
 import type { PacketTransport } from '../../src/mesh/links/packet-transport.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { maxLeaves } from '../../src/mesh/links/limits.ts'
+import { maxLeaves } from '../../src/mesh/links/limits/limits.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 import { ShopCaller, ShopHost } from './support/typed-hosts.ts'
 

@@ -7,7 +7,7 @@
  * bytes were read since the last one, as u32. `close`. Numbers are little-endian and count up from
  * 1, of each side. NATS delivers at most once: a number that is missing ends the link.
  */
-import { maxPacket } from '../links/limits.ts'
+import { maxPacket } from '../links/limits/limits.ts'
 import {
   type Packet,
   type PacketTransport,

@@ -1,4 +1,4 @@
-import { clusterWindow } from '../links/limits.ts'
+import { clusterWindow } from '../links/limits/limits.ts'
 
 /** Bytes read after which they are acknowledged. */
 export const ackAfter = clusterWindow / 32

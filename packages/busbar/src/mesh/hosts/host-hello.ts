@@ -1,5 +1,5 @@
 /** The first packets of a link between two apps. */
-import { protocolVersion } from '../links/frame-encoder.ts'
+import { protocolVersion } from '../links/frames/frame-encoder.ts'
 import { type Packet, ProtocolError } from '../links/packet-transport.ts'
 import type { Greeting } from '../transports/socket.ts'
 

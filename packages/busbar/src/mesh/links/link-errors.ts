@@ -2,8 +2,8 @@
 import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
 import { inputInvalid } from '../../contract/host/failures.ts'
 import { SerialisationError } from '../../contract/value/serialisable.ts'
-import { checkForOtherApp, encodeValue, type EncodedValue, TooMuchForOtherApp } from './encoded-value.ts'
-import { plainRecord } from './frame-encoder.ts'
+import { checkForOtherApp, encodeValue, type EncodedValue, TooMuchForOtherApp } from './frames/encoded-value.ts'
+import { plainRecord } from './frames/frame-encoder.ts'
 import type { CallHead } from './link.ts'
 
 /**

@@ -9,7 +9,7 @@ import type { ErrorRecord } from '../../contract/errors.ts'
 import type { OneAppUse } from '../../shared/calls/app-use.ts'
 import type { BegunCalls } from '../../shared/calls/begun-calls.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
-import type { AnswerSizes } from './answer-sizes.ts'
+import type { AnswerSizes } from './limits/answer-sizes.ts'
 
 /** What the callee knows before the first value. */
 export interface CallHead {

@@ -1,6 +1,6 @@
-import { loadFrame } from './frame-encoder.ts'
-import { countAt, type Frame } from './frame-decoder.ts'
-import { maxServices } from './limits.ts'
+import { loadFrame } from './frames/frame-encoder.ts'
+import { countAt, type Frame } from './frames/frame-decoder.ts'
+import { maxServices } from './limits/limits.ts'
 import { ProtocolError } from './packet-transport.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
 import { startRunningTimeout } from '../../shared/running-timeout.ts'
-import { lostCallTimeout } from './limits.ts'
+import { lostCallTimeout } from './limits/limits.ts'
 
 interface LostCalls {
   readonly worker: number

@@ -1,10 +1,10 @@
 // The global of the same name is an accessor, which takes a sixth of the time of a reading.
 import { performance } from 'node:perf_hooks'
-import type { EncodedValue } from './encoded-value.ts'
-import { callFrame, frameTypes, headTextOf, replyFrame } from './frame-encoder.ts'
-import { maxQueued, packetFrames, packetSize, packetTime } from './limits.ts'
+import type { EncodedValue } from './frames/encoded-value.ts'
+import { callFrame, frameTypes, headTextOf, replyFrame } from './frames/frame-encoder.ts'
+import { maxQueued, packetFrames, packetSize, packetTime } from './limits/limits.ts'
 import type { CallHead } from './link.ts'
-import { PacketText } from './packet-text.ts'
+import { PacketText } from './frames/packet-text.ts'
 import type { Packet, PacketTransport } from './packet-transport.ts'
 
 export interface SendQueueParts {

@@ -1,4 +1,4 @@
-import { dialTimeout } from '../links/limits.ts'
+import { dialTimeout } from '../links/limits/limits.ts'
 import type { PacketTransport } from '../links/packet-transport.ts'
 import { PendingTransport } from './pending.ts'
 import type { HandshakeResult } from './socket.ts'

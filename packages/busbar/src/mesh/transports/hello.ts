@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { protocolVersion } from '../links/frame-encoder.ts'
+import { protocolVersion } from '../links/frames/frame-encoder.ts'
 import { type Packet, ProtocolError } from '../links/packet-transport.ts'
 
 /** Identifies a worker, and proves that it belongs to the app. */

@@ -1,4 +1,4 @@
-import { maxPacket } from '../links/limits.ts'
+import { maxPacket } from '../links/limits/limits.ts'
 import { ProtocolError } from '../links/packet-transport.ts'
 
 /**

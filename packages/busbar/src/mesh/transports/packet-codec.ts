@@ -5,7 +5,7 @@
  *
  * All numbers are little-endian.
  */
-import { maxParts } from '../links/limits.ts'
+import { maxParts } from '../links/limits/limits.ts'
 import { type Packet, ProtocolError } from '../links/packet-transport.ts'
 
 /** Byte parts up to this total are copied behind the text. Larger ones are written separately. */

@@ -1,4 +1,4 @@
-import { maxInTransit } from '../links/limits.ts'
+import { maxInTransit } from '../links/limits/limits.ts'
 import type { Packet, PacketTransport, PacketTransportListener } from '../links/packet-transport.ts'
 
 type State =

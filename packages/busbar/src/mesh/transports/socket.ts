@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import { BusbarError } from '../../contract/errors.ts'
 import { startRunningTimeout } from '../../shared/running-timeout.ts'
-import { helloTimeout, keepAliveTimeout, maxHello, maxPacket, maxInTransit } from '../links/limits.ts'
+import { helloTimeout, keepAliveTimeout, maxHello, maxPacket, maxInTransit } from '../links/limits/limits.ts'
 import {
   closedUnexpectedly,
   type Packet,

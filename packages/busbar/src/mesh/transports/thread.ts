@@ -1,5 +1,5 @@
 import type { MessagePort, Transferable } from 'node:worker_threads'
-import { maxInTransit } from '../links/limits.ts'
+import { maxInTransit } from '../links/limits/limits.ts'
 import {
   closedUnexpectedly,
   type Packet,

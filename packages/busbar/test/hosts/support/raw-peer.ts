@@ -1,7 +1,7 @@
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { protocolVersion } from '../../../src/mesh/links/frame-encoder.ts'
-import { maxPacket } from '../../../src/mesh/links/limits.ts'
+import { protocolVersion } from '../../../src/mesh/links/frames/frame-encoder.ts'
+import { maxPacket } from '../../../src/mesh/links/limits/limits.ts'
 import { encodePacket, PacketReader } from '../../../src/mesh/transports/packet-codec.ts'
 import type { Identity } from '../../../src/shared/hosts.ts'
 

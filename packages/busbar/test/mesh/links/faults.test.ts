@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
-import { hopelessUnread, maxInTransit, maxQueued, maxUnread } from '../../../src/mesh/links/limits.ts'
+import { hopelessUnread, maxInTransit, maxQueued, maxUnread } from '../../../src/mesh/links/limits/limits.ts'
 import type { CallHandler } from '../../../src/mesh/links/link.ts'
 import { createLink } from '../../../src/mesh/links/live-link.ts'
 import { threadTransport } from '../../../src/mesh/transports/thread.ts'

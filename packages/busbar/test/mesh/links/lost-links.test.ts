@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { BegunCalls } from '../../../src/shared/calls/begun-calls.ts'
-import { lostCallTimeout } from '../../../src/mesh/links/limits.ts'
+import { lostCallTimeout } from '../../../src/mesh/links/limits/limits.ts'
 import { ask, Callee, echo, hang, CallRecorder, head } from '../../support/mesh/links.ts'
 import { shop, over, Worker, spec, calling, folder, turns, threadLink } from '../../support/mesh/peer-workers.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { AnswerSizes } from '../../../src/mesh/links/answer-sizes.ts'
+import { AnswerSizes } from '../../../src/mesh/links/limits/answer-sizes.ts'
 import type { CallHandler, Channel } from '../../../src/mesh/links/link.ts'
 import { CallRecorder, head, linked } from '../../support/mesh/links.ts'
 import { unix } from '../../support/mesh/transports.ts'

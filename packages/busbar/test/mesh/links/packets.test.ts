@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { packetTime } from '../../../src/mesh/links/limits.ts'
+import { packetTime } from '../../../src/mesh/links/limits/limits.ts'
 import { createLink } from '../../../src/mesh/links/live-link.ts'
 import type { PacketTransport } from '../../../src/mesh/links/packet-transport.ts'
 import { loopbackTransports } from '../../../src/mesh/transports/loopback.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { maxInTransit } from '../../../src/mesh/links/limits.ts'
+import { maxInTransit } from '../../../src/mesh/links/limits/limits.ts'
 import { ask, Callee, echo, CallRecorder, head } from '../../support/mesh/links.ts'
 import { shop, over, Worker, spec, calling, folder, turns, threadLink } from '../../support/mesh/peer-workers.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { flags, form, frameTypes, kinds, protocolVersion } from '../../../src/mesh/links/frame-encoder.ts'
-import * as limits from '../../../src/mesh/links/limits.ts'
+import { flags, form, frameTypes, kinds, protocolVersion } from '../../../src/mesh/links/frames/frame-encoder.ts'
+import * as limits from '../../../src/mesh/links/limits/limits.ts'
 import { window } from '../../../src/mesh/links/link.ts'
 
 const page = readFileSync(new URL('../../../../../docs/reference/protocol.md', import.meta.url), 'utf8')

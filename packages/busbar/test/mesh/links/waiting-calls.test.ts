@@ -1,8 +1,8 @@
 /** Calls of a peer that reads its answers slowly. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { AnswerSizes } from '../../../src/mesh/links/answer-sizes.ts'
-import { maxQueued } from '../../../src/mesh/links/limits.ts'
+import { AnswerSizes } from '../../../src/mesh/links/limits/answer-sizes.ts'
+import { maxQueued } from '../../../src/mesh/links/limits/limits.ts'
 import type { Link, LinkOptions } from '../../../src/mesh/links/link.ts'
 import { createLink } from '../../../src/mesh/links/live-link.ts'
 import type { Packet, PacketTransport, PacketTransportListener } from '../../../src/mesh/links/packet-transport.ts'

@@ -1,9 +1,9 @@
-import type { ErrorRecord } from '../../contract/errors.ts'
+import type { ErrorRecord } from '../../../contract/errors.ts'
 import type { AnswerSizes } from './answer-sizes.ts'
 import { type BeginWindow, BeginWindows } from './begin-windows.ts'
-import type { CallHandler, CallHead, ChannelHandler } from './link.ts'
-import type { LiveChannel } from './live-channel.ts'
-import type { SendQueue } from './send-queue.ts'
+import type { CallHandler, CallHead, ChannelHandler } from '../link.ts'
+import type { LiveChannel } from '../live-channel.ts'
+import type { SendQueue } from '../send-queue.ts'
 
 /** Calls without a window that are begun in one turn. Their answers show whether more should. */
 const callsPerTurn = 16

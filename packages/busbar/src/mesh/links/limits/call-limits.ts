@@ -1,11 +1,11 @@
-import type { ErrorRecord } from '../../contract/errors.ts'
+import type { ErrorRecord } from '../../../contract/errors.ts'
 import { maxCalls } from './limits.ts'
-import type { Channel, ChannelHandler } from './link.ts'
-import { tooManyCalls, tooMuchQueued } from './link-errors.ts'
-import type { LiveChannel } from './live-channel.ts'
-import { ProtocolError } from './packet-transport.ts'
+import type { Channel, ChannelHandler } from '../link.ts'
+import { tooManyCalls, tooMuchQueued } from '../link-errors.ts'
+import type { LiveChannel } from '../live-channel.ts'
+import { ProtocolError } from '../packet-transport.ts'
 import type { PeerUse } from './peer-use.ts'
-import type { SendQueue } from './send-queue.ts'
+import type { SendQueue } from '../send-queue.ts'
 
 export interface CallLimitsParts {
   /** The peer, for messages. */

@@ -1,6 +1,6 @@
 import type { EncodedValue } from './encoded-value.ts'
 import { frameTypes } from './frame-encoder.ts'
-import { maxLeaves, maxNamed } from './limits.ts'
+import { maxLeaves, maxNamed } from '../limits/limits.ts'
 import { namesIn, shapeText } from './value-shape.ts'
 
 /** A run that may go on with the next frame. */

@@ -1,12 +1,12 @@
 /**
  * Decodes the frames of a packet. All functions throw {@link ProtocolError} for malformed input.
  */
-import type { Metadata, QueueDelivery, Trace } from '../../contract/context.ts'
-import type { ErrorRecord } from '../../contract/errors.ts'
+import type { Metadata, QueueDelivery, Trace } from '../../../contract/context.ts'
+import type { ErrorRecord } from '../../../contract/errors.ts'
 import { flags, form, kinds } from './frame-encoder.ts'
-import type { CallHead } from './link.ts'
-import { type Packet, ProtocolError } from './packet-transport.ts'
-import { maxJsonDepth, mayHaveForbiddenKeys } from '../../contract/value/decode.ts'
+import type { CallHead } from '../link.ts'
+import { type Packet, ProtocolError } from '../packet-transport.ts'
+import { maxJsonDepth, mayHaveForbiddenKeys } from '../../../contract/value/decode.ts'
 import { decodeValue } from './encoded-value.ts'
 import {
   maxByteStrings,
@@ -19,7 +19,7 @@ import {
   maxTags,
   maxValue,
   packetSize,
-} from './limits.ts'
+} from '../limits/limits.ts'
 import { scanText, type TextLimits, type TextScan } from './text-scan.ts'
 import { LeafReader, namesIn, shapeOf } from './value-shape.ts'
 

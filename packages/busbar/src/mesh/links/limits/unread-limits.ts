@@ -1,7 +1,7 @@
-import type { ErrorRecord } from '../../contract/errors.ts'
+import type { ErrorRecord } from '../../../contract/errors.ts'
 import { hopelessUnread, maxUnread } from './limits.ts'
-import type { CallHead } from './link.ts'
-import { linkLost, unreadByPeer } from './link-errors.ts'
+import type { CallHead } from '../link.ts'
+import { linkLost, unreadByPeer } from '../link-errors.ts'
 import type { PeerUse } from './peer-use.ts'
 
 export interface UnreadLimitsParts {

@@ -1,5 +1,5 @@
-import type { ErrorRecord } from '../../contract/errors.ts'
-import type { OneAppUse } from '../../shared/calls/app-use.ts'
+import type { ErrorRecord } from '../../../contract/errors.ts'
+import type { OneAppUse } from '../../../shared/calls/app-use.ts'
 import { hopelessAppUnread, maxAppCalls, maxAppInputs, maxAppUnread } from './limits.ts'
 
 /** Counts what the calls of a peer take on all of its links, and refuses what is too much. */

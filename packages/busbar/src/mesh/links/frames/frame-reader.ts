@@ -1,10 +1,10 @@
-import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
+import { BusbarError, type ErrorRecord } from '../../../contract/errors.ts'
 import { countAt, type Frame, framesOf, headOf, isEnded, recordAt, valueAt, valuesAt } from './frame-decoder.ts'
 import { frameTypes } from './frame-encoder.ts'
-import { maxFrames } from './limits.ts'
-import type { CallHead } from './link.ts'
-import type { LiveChannel } from './live-channel.ts'
-import { type Packet, ProtocolError } from './packet-transport.ts'
+import { maxFrames } from '../limits/limits.ts'
+import type { CallHead } from '../link.ts'
+import type { LiveChannel } from '../live-channel.ts'
+import { type Packet, ProtocolError } from '../packet-transport.ts'
 
 /** What the frames of a peer act on. */
 export interface FrameReceiver {

@@ -1,5 +1,5 @@
 import type { AnswerSizes, MethodAnswers } from './answer-sizes.ts'
-import type { CallHead } from './link.ts'
+import type { CallHead } from '../link.ts'
 
 /**
  * How many calls of a method may be begun on a link and not answered, as a stream is by its first

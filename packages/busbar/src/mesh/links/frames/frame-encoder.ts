@@ -4,9 +4,9 @@
  * them, negative if the callee does, so that both sides can number their calls. A value takes the
  * last two entries: its form, and its JSON.
  */
-import type { ErrorRecord } from '../../contract/errors.ts'
+import type { ErrorRecord } from '../../../contract/errors.ts'
 import type { EncodedValue } from './encoded-value.ts'
-import type { CallHead } from './link.ts'
+import type { CallHead } from '../link.ts'
 
 /** Rises with every change that an older peer would not understand. */
 export const protocolVersion = 3

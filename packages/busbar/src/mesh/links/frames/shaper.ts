@@ -1,4 +1,4 @@
-import { hasToJson } from '../../contract/value/encode.ts'
+import { hasToJson } from '../../../contract/value/encode.ts'
 import { type ObjectShape, type Shape, shapeOf } from './value-shape.ts'
 
 /** A value without its shape. Its leaves are primitive, so nobody changes them. */

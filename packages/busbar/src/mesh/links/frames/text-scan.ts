@@ -4,7 +4,7 @@
  * one. So a list of a million objects with the same names is cheap, and one of different names is
  * not.
  */
-import { endOfString } from '../../contract/value/decode.ts'
+import { endOfString } from '../../../contract/value/decode.ts'
 
 export interface TextLimits {
   readonly depth: number
