@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { createRequire } from 'node:module'
 import { test as anyTest } from 'node:test'
 import { loadApp } from '../../../src/config/load.ts'
 import type { App } from '../../../src/config/app.ts'
@@ -7,6 +6,7 @@ import { acceleratorNames } from '../../../src/shared/accelerators.ts'
 import { newTraceId } from '../../../src/shared/traces/trace-context.ts'
 import { TestApp } from '../../support/app/test-app.ts'
 import { TestFolder } from '../../support/app/test-folder.ts'
+import { isInstalled } from '../../support/is-installed.ts'
 import { GrpcCollector } from '../support/grpc-collector.ts'
 import { OtlpReceiver, type ReceivedPoint } from '../support/otlp-receiver.ts'
 
@@ -256,15 +256,6 @@ test('what the config leaves out comes from the standard variables', async () =>
   const { headers } = receiver.requests[0]!
   assert.deepEqual([headers['x-key'], headers['content-encoding']], ['from-environment', 'gzip'])
 })
-
-function isInstalled(name: string): boolean {
-  try {
-    createRequire(import.meta.url).resolve(name)
-    return true
-  } catch {
-    return false
-  }
-}
 
 function withEnvironment(values: Readonly<Record<string, string>>): Disposable {
   const before = Object.keys(values).map((name) => [name, process.env[name]] as const)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import { loadApp } from '../../../src/config/load.ts'
 import { newTraceId } from '../../../src/shared/traces/trace-context.ts'
 import { TestApp } from '../../support/app/test-app.ts'
 import { TestFolder } from '../../support/app/test-folder.ts'
+import { isInstalled } from '../../support/is-installed.ts'
 import { OtlpReceiver } from '../support/otlp-receiver.ts'
 
 /** An optional package, which an installation may leave out. */
@@ -41,12 +41,3 @@ test(
     assert.ok(names.includes('work') && names.includes('inner') && names.length >= 4)
   },
 )
-
-function isInstalled(name: string): boolean {
-  try {
-    createRequire(import.meta.url).resolve(name)
-    return true
-  } catch {
-    return false
-  }
-}
