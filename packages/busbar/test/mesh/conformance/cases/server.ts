@@ -55,12 +55,15 @@ export const serverCases: readonly Case[] = [
   {
     name: 'connection events, one for each connection',
     program: (log) => {
-      const server = createServer((_, response) => setTimeout(() => response.end('x'), 5))
+      const answer = answersPairs()
+      const server = createServer((request, response) =>
+        request.url === '/pair' ? answer(response) : response.end('x'),
+      )
       return server.on('connection', (socket) => log.add(`connection ${socket instanceof Socket}`))
     },
     call: async (caller) => {
       await caller.send()
-      await Promise.all([caller.send(), caller.send()])
+      await Promise.all([caller.send({ path: '/pair' }), caller.send({ path: '/pair' })])
       await caller.send()
     },
   },
@@ -84,7 +87,7 @@ export const serverCases: readonly Case[] = [
   },
   serverCase('getConnections counts', async (server, caller, log) => {
     log.add(`${await connections(server)} before`)
-    await Promise.all([caller.send(), caller.send()])
+    await Promise.all([caller.send({ path: '/pair' }), caller.send({ path: '/pair' })])
     log.add(`${await connections(server)} kept`)
     // A connection becomes idle a moment after its client has the answer, and closes after that.
     do {
@@ -158,13 +161,24 @@ function serverCase(
     name,
     holdsServer: true,
     program(log) {
+      const answer = answersPairs()
       server = createServer((request, response) => {
         log.add('called')
-        setTimeout(() => response.end('x'), request.url === '/slow' ? 30 : 1)
+        if (request.url === '/pair') answer(response)
+        else setTimeout(() => response.end('x'), request.url === '/slow' ? 30 : 1)
       })
       return server
     },
     call: (caller, log) => call(server, caller, log),
+  }
+}
+
+/** Answers when two requests wait, so that each of them needs a connection. */
+function answersPairs(): (response: ServerResponse) => void {
+  const waiting: ServerResponse[] = []
+  return (response) => {
+    waiting.push(response)
+    if (waiting.length === 2) for (const one of waiting.splice(0)) one.end('x')
   }
 }
 
