@@ -32,7 +32,7 @@ impl Upstream {
         match tokio::time::timeout(CONNECT, Self::connect(address)).await {
             Ok(Ok(upstream)) => {
                 if matches!(address, Address::Private(_)) {
-                    // `packages/busbar/src/mesh/sockets/preamble.ts` describes the line.
+                    // `packages/busbar/src/mesh/sockets/instance/preamble.ts` describes the line.
                     upstream.write(format!("BUSBAR/1 0 - {caller_port} 80\n").as_bytes()).await?;
                 }
                 Ok(upstream)

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::Worker;
 use super::area::TIMES;
 
-/// Upper bounds in milliseconds. `packages/busbar/src/shared/entrance.ts` has the same.
+/// Upper bounds in milliseconds. `packages/busbar/src/shared/entrance/entrance.ts` has the same.
 pub const BOUNDS: [u64; TIMES - 2] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000];
 /// Units of the sum in a millisecond.
 pub const SUM_UNITS: u64 = 10;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { BusbarError } from '../contract/errors.ts'
-import { isTimeZone, whyNotCron } from '../shared/cron-times.ts'
+import { isTimeZone, whyNotCron } from '../shared/time/cron-times.ts'
 import type { ScheduleEntry, ScheduleTarget, Service } from './app.ts'
 import { closestPath, pathKind } from './file/file-lookup.ts'
 import { nearest } from './nearest.ts'

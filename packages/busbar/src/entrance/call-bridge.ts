@@ -1,4 +1,4 @@
-import type { GrpcCarrier } from '../shared/grpc-carrier.ts'
+import type { GrpcCarrier } from '../shared/entrance/grpc-carrier.ts'
 import { CallCarrier, peerOf } from './call-carrier.ts'
 import { at, type Batch, certificateIn, flags, remoteAddressOf, textStart, wordsOfField } from './records.ts'
 import type { ExchangeId, Replies } from './replies.ts'

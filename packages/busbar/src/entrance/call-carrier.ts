@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { okTrailers } from '../contract/grpc/status-details.ts'
-import { answerFields, type CarrierEvents, type GrpcCarrier, type GrpcPeer } from '../shared/grpc-carrier.ts'
+import { answerFields, type CarrierEvents, type GrpcCarrier, type GrpcPeer } from '../shared/entrance/grpc-carrier.ts'
 import { creditReply, flags, headReply, trailersReply } from './records.ts'
 import { type ExchangeId, maxPiece, type Replies } from './replies.ts'
 import { http2CreditStep, http2Window } from './windows.ts'

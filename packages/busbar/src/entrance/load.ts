@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { BusbarError } from '../contract/errors.ts'
-import type { EntranceLibrary, EntranceLimits, NativeEntrance } from '../shared/entrance.ts'
+import type { EntranceLibrary, EntranceLimits, NativeEntrance } from '../shared/entrance/entrance.ts'
 import { recordFormat } from './records.ts'
 import { packageFile, packageVersion } from '../shared/package-files.ts'
 

@@ -1,4 +1,4 @@
-import { queueTimeBounds } from '../shared/entrance.ts'
+import { queueTimeBounds } from '../shared/entrance/entrance.ts'
 import type { EntranceChannel } from './load.ts'
 
 /**

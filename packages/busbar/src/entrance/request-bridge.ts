@@ -1,4 +1,4 @@
-import type { ServeRequest } from '../shared/http-carrier.ts'
+import type { ServeRequest } from '../shared/entrance/http-carrier.ts'
 import { at, type Batch, flags } from './records.ts'
 import type { ExchangeId, Replies } from './replies.ts'
 import { RequestCarrier } from './request-carrier.ts'

@@ -1,4 +1,4 @@
-import type { HttpCarrier } from '../shared/http-carrier.ts'
+import type { HttpCarrier } from '../shared/entrance/http-carrier.ts'
 import { at, type Batch, destroyedReply, endReply, flags, remoteAddressOf, textStart } from './records.ts'
 import type { ExchangeId, Replies } from './replies.ts'
 import { copied, http2Window, window } from './windows.ts'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { StopTimes } from '../shared/stop-times.ts'
+import type { StopTimes } from '../shared/time/stop-times.ts'
 import { Connection } from './connection.ts'
 import type { OwnResponses } from './problems/own-responses.ts'
 import type { RequestContext } from './request-context.ts'

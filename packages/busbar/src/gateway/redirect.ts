@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { App, HttpRedirect, Limits } from '../config/app.ts'
-import { toConnectionSink } from '../mesh/sockets/connection-sink.ts'
+import { toConnectionSink } from '../mesh/sockets/instance/connection-sink.ts'
 import { rejectBadInput } from './bad-input.ts'
 import { Connections } from './connections.ts'
 import { malformed } from './problems/gateway-problems.ts'

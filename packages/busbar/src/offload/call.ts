@@ -2,7 +2,7 @@ import { deadlines, type Expiring } from '../contract/call/deadlines.ts'
 import { fieldsOf, type Trace } from '../contract/context.ts'
 import { BusbarError } from '../contract/errors.ts'
 import { callerTrace } from '../shared/traces/task-trace.ts'
-import { Wait } from '../shared/wait.ts'
+import { Wait } from '../shared/time/wait.ts'
 import type { CancelReason } from './messages.ts'
 import type { TransferableObject } from './transferable.ts'
 

@@ -2,7 +2,7 @@
 import { BusbarError } from '../contract/errors.ts'
 import { isAbortSignal } from '../shared/abort-signal.ts'
 import type { LockResult, ThreadLock } from '../shared/state/thread-lock.ts'
-import { Wait } from '../shared/wait.ts'
+import { Wait } from '../shared/time/wait.ts'
 import { allocate } from './allocate.ts'
 
 export interface WaitOptions {

@@ -1,6 +1,6 @@
 import type { App } from '../config/app.ts'
 import { queueService } from '../contract/queues/queue-service.ts'
-import { settlesWithin } from '../shared/settles-within.ts'
+import { settlesWithin } from '../shared/time/settles-within.ts'
 import type { WorkerHandle } from './workers/worker-handle.ts'
 
 export interface AppQueueParts {

@@ -1,5 +1,5 @@
 import { type App, isRawEntry, type Service } from '../config/app.ts'
-import { isInternal } from '../config/queues.ts'
+import { isInternal } from '../config/cluster/queues.ts'
 import type { CallRoute } from '../shared/calls/call-access.ts'
 import type { InstanceSpec, ListenerSpec } from '../shared/control-messages.ts'
 

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import type { LocalEndpoint } from '../mesh/routing/endpoint.ts'
 import type { ServiceReport } from '../shared/control-messages.ts'
-import type { StopTimes } from '../shared/stop-times.ts'
-import type { ConnectionSink } from '../mesh/sockets/connection-sink.ts'
+import type { StopTimes } from '../shared/time/stop-times.ts'
+import type { ConnectionSink } from '../mesh/sockets/instance/connection-sink.ts'
 import type { QueueHost } from '../queue/queue-host.ts'
 
 /** A program or typed service that runs in this thread. */

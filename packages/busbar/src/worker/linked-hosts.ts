@@ -1,6 +1,6 @@
 import { WorkerCluster } from '../mesh/cluster/worker-cluster.ts'
-import { ExportListener } from '../mesh/hosts/export-listener.ts'
-import { ExportedLinks } from '../mesh/hosts/exported-links.ts'
+import { ExportListener } from '../mesh/hosts/export/export-listener.ts'
+import { ExportedLinks } from '../mesh/hosts/export/exported-links.ts'
 import type { ExportedService } from '../mesh/hosts/host-hello.ts'
 import { RemoteHosts } from '../mesh/hosts/remote-hosts.ts'
 import type { MeshContext } from '../mesh/mesh-context.ts'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { ConnectionSink } from '../mesh/sockets/connection-sink.ts'
+import type { ConnectionSink } from '../mesh/sockets/instance/connection-sink.ts'
 import type { WorkerCells } from '../shared/metrics/worker-cells.ts'
 
 /** An accelerator's attachment point: called with each connection before its sink gets it. */

@@ -1,6 +1,6 @@
 import type { App } from '../config/app.ts'
 import type { ErrorRecord } from '../contract/errors.ts'
-import type { ExportListener } from '../mesh/hosts/export-listener.ts'
+import type { ExportListener } from '../mesh/hosts/export/export-listener.ts'
 import type { Identity } from '../shared/hosts.ts'
 
 /** What a worker has to do with other apps. */

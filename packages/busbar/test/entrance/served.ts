@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import type { HostData } from '../../../../scripts/entrance/host.ts'
 import { loadEntrance } from '../../src/entrance/load.ts'
-import type { EntranceLimits, NativeEntrance } from '../../src/shared/entrance.ts'
+import type { EntranceLimits, NativeEntrance } from '../../src/shared/entrance/entrance.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 
 const names = { darwin: 'libbusbar_entrance.dylib', win32: 'busbar_entrance.dll' } as Record<string, string>

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
 import { dialHost } from '../../src/mesh/hosts/dial-host.ts'
-import { ProvenPeers } from '../../src/mesh/hosts/proven-peers.ts'
+import { ProvenPeers } from '../../src/mesh/hosts/export/proven-peers.ts'
 import { IncompletePackets } from '../../src/mesh/transports/incomplete-packets.ts'
 
 test('a dial goes on after this thread was busy for longer than it may take', async () => {

@@ -5,7 +5,7 @@ import { connect } from 'node:tls'
 import { safe } from '../../src/contract/client-entry.ts'
 import { type CertificatePair, makeAuthority, makeCertificate } from '../../src/cli/certificates/make-certificate.ts'
 import { addToRevocations } from '../../src/cli/certificates/revoke-certificate.ts'
-import { peerNames } from '../../src/mesh/hosts/export-listener.ts'
+import { peerNames } from '../../src/mesh/hosts/export/export-listener.ts'
 import type { Identity, Revocations } from '../../src/shared/hosts.ts'
 import { ShopCaller, ShopHost } from './support/typed-hosts.ts'
 

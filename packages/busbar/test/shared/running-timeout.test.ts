@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
-import { startRunningTimeout } from '../../src/shared/running-timeout.ts'
+import { startRunningTimeout } from '../../src/shared/time/running-timeout.ts'
 
 function block(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)

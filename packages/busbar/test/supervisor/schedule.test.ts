@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ScheduleEntry } from '../../src/config/app.ts'
 import { Scheduler } from '../../src/supervisor/schedule/scheduler.ts'
-import { nextTime } from '../../src/shared/cron-times.ts'
+import { nextTime } from '../../src/shared/time/cron-times.ts'
 import { TestFolder } from '../support/app/test-folder.ts'
 
 const everySecond: ScheduleEntry = {

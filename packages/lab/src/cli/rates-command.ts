@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { findEngine, type Engine } from '../engine/load.ts'
 import type { LoadJob, LoadRequest, Protocol } from '../engine/job.ts'
-import { sendRequest } from '../protocol/send-request.ts'
+import { sendRequest } from '../protocol/client/send-request.ts'
 import { withWorkspace } from '../protocol/workspace.ts'
 import { inTurn } from '../protocol/slice.ts'
 import { RunningArm } from '../protocol/running-arm.ts'

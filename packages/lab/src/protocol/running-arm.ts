@@ -8,12 +8,12 @@ import type { Reaper } from '../machine/reaper.ts'
 import { canReadProcesses, pidsOf, pidsWith } from '../machine/processes.ts'
 import { readSamples, samplingInto, type ThreadSamples } from '../machine/samples.ts'
 import { requirementsFolder } from '../requirements.ts'
-import { awaitAnswer, type AwaitOptions } from './await-answer.ts'
-import { addressOn, type LoopbackHost } from './loopback.ts'
+import { awaitAnswer, type AwaitOptions } from './client/await-answer.ts'
+import { addressOn, type LoopbackHost } from './client/loopback.ts'
 import type { Answer } from './parity.ts'
 import { Ports } from './ports.ts'
-import { placeOf } from './request-target.ts'
-import { limitsFor, sendRequest } from './send-request.ts'
+import { placeOf } from './client/request-target.ts'
+import { limitsFor, sendRequest } from './client/send-request.ts'
 
 export interface AskOptions {
   /** Of another server of the arm. */

@@ -4,7 +4,7 @@
  * it if it needs others.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { listeningHost } from '../protocol/loopback.ts'
+import { listeningHost } from '../protocol/client/loopback.ts'
 
 const limit = 20_000
 const pause = 20

@@ -1,5 +1,5 @@
 /** What a start as today shows of services that nobody knew before. */
-import type { NoAnswerError } from '../protocol/await-answer.ts'
+import type { NoAnswerError } from '../protocol/client/await-answer.ts'
 import { portsOf } from './today-arm.ts'
 import type { Learned, TriedApp } from './tried-app.ts'
 

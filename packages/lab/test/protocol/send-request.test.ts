@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { sendRequest } from '../../src/protocol/send-request.ts'
+import { sendRequest } from '../../src/protocol/client/send-request.ts'
 
 async function ask(listener: RequestListener): Promise<unknown> {
   const server = createServer(listener).listen(0, '127.0.0.1')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SessionPorts } from '../../src/machine/listening-ports.ts'
-import { NoAnswerError } from '../../src/protocol/await-answer.ts'
+import { NoAnswerError } from '../../src/protocol/client/await-answer.ts'
 import { shownBy } from '../../src/try-app/shown-by-start.ts'
 import type { TriedApp } from '../../src/try-app/tried-app.ts'
 

@@ -1,4 +1,4 @@
-import { startRunningTimeout } from '../../shared/running-timeout.ts'
+import { startRunningTimeout } from '../../shared/time/running-timeout.ts'
 import type { MemorySocket } from './memory-socket.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
 import { type Channel, type ChannelHandler, closedBy } from '../../mesh/links/link.ts'
 import { ChannelWriter } from '../../mesh/links/channel-writer.ts'
-import type { RequestCounter } from '../../mesh/sockets/request-counter.ts'
+import type { RequestCounter } from '../../mesh/sockets/instance/request-counter.ts'
 import type { ConnectionEnd, OppositeEnd } from './connection-end.ts'
 
 /** Bytes that wait for credit before a write is held. With the bytes on the link, about 1.5 MiB. */

@@ -1,7 +1,7 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
 import { type RemoteEndpoint, transportTo } from '../../mesh/routing/endpoint.ts'
 import { type CallHead, type ChannelHandler, closedBy } from '../../mesh/links/link.ts'
-import type { RequestCounter } from '../../mesh/sockets/request-counter.ts'
+import type { RequestCounter } from '../../mesh/sockets/instance/request-counter.ts'
 import { noWorker } from '../../shared/metrics/worker-pair.ts'
 import type { Transport } from '../../shared/metrics/edge-table.ts'
 import type { ConnectionEnd } from './connection-end.ts'

@@ -1,7 +1,7 @@
 import { ClientRequest } from 'node:http'
 import type { LocalEndpoint } from '../../mesh/routing/endpoint.ts'
 import { Router } from '../../mesh/routing/router.ts'
-import type { PrivateListener } from '../../mesh/sockets/private-listener.ts'
+import type { PrivateListener } from '../../mesh/sockets/instance/private-listener.ts'
 import { probeServer } from '../../node/probe-server.ts'
 import { openInMemory } from './open-in-memory.ts'
 

@@ -1,7 +1,7 @@
 /** The files of an app, and the services that a changed file belongs to. */
 import { basename, dirname, join, sep } from 'node:path'
 import type { App } from '../../config/app.ts'
-import { isInternal } from '../../config/queues.ts'
+import { isInternal } from '../../config/cluster/queues.ts'
 import type { Outdated } from '../../supervisor/generations/changes.ts'
 
 /** `app` is undefined if its config is invalid. Then everything beside the config is watched. */

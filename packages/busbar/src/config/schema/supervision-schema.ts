@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isTimeZone, whyNotCron } from '../../shared/cron-times.ts'
+import { isTimeZone, whyNotCron } from '../../shared/time/cron-times.ts'
 import { durationWithDefault, filled, integer, optionalDuration, requestTarget } from './fields.ts'
 
 const threshold = 'an integer from 1 to 1000'

@@ -1,5 +1,5 @@
 import type { BusbarError } from '../../contract/errors.ts'
-import type { GrpcCarrier } from '../../shared/grpc-carrier.ts'
+import type { GrpcCarrier } from '../../shared/entrance/grpc-carrier.ts'
 import type { GrpcMethod } from './grpc-method.ts'
 import type { RequestHead } from './request-head.ts'
 

@@ -10,7 +10,7 @@ import {
   MessageDecoder,
 } from '../../contract/grpc/framing.ts'
 import { okTrailers, toTrailers } from '../../contract/grpc/status-details.ts'
-import { answerFields, type CarrierEvents } from '../../shared/grpc-carrier.ts'
+import { answerFields, type CarrierEvents } from '../../shared/entrance/grpc-carrier.ts'
 import type { CallParts } from './call-parts.ts'
 import { cardinality, leftEarly, toAnswerError, toCallError, toError } from './call-errors.ts'
 import type { CallSink } from '../../contract/host/sink-answer.ts'

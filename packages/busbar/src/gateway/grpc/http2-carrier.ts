@@ -1,6 +1,11 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { okTrailers } from '../../contract/grpc/status-details.ts'
-import { answerFields, type CarrierEvents, type GrpcCarrier, type GrpcPeer } from '../../shared/grpc-carrier.ts'
+import {
+  answerFields,
+  type CarrierEvents,
+  type GrpcCarrier,
+  type GrpcPeer,
+} from '../../shared/entrance/grpc-carrier.ts'
 
 /** Carries a call on a stream of `node:http2`. */
 export class Http2Carrier implements GrpcCarrier {

@@ -7,8 +7,8 @@ import {
 } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Limits } from '../../config/app.ts'
-import type { StopTimes } from '../../shared/stop-times.ts'
-import { startRunningTimeout } from '../../shared/running-timeout.ts'
+import type { StopTimes } from '../../shared/time/stop-times.ts'
+import { startRunningTimeout } from '../../shared/time/running-timeout.ts'
 import { Http2Carrier } from './http2-carrier.ts'
 
 export interface Http2Parts {

@@ -1,5 +1,5 @@
 import type { FramedMessage } from '../../contract/grpc/framing.ts'
-import type { GrpcCarrier } from '../../shared/grpc-carrier.ts'
+import type { GrpcCarrier } from '../../shared/entrance/grpc-carrier.ts'
 
 /** Messages that may wait before the client has to. */
 const maxWaiting = 16

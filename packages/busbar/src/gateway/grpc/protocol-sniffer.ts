@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { startsHttp2 } from '../../mesh/sockets/first-bytes.ts'
-import { startRunningTimeout } from '../../shared/running-timeout.ts'
+import { startRunningTimeout } from '../../shared/time/running-timeout.ts'
 
 /** Where a connection goes, once its protocol is known. */
 export interface Protocols {

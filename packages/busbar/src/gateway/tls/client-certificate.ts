@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls'
-import type { GrpcPeer } from '../../shared/grpc-carrier.ts'
+import type { GrpcPeer } from '../../shared/entrance/grpc-carrier.ts'
 
 /** The gateway sets it, and removes what clients send by that name (RFC 9440). */
 export const clientCertificateField = 'client-cert'

@@ -1,6 +1,6 @@
 import type { HttpResponse, ResponseSink, StartedCall } from '../../contract/http/responder.ts'
 import type { CallEdge } from '../../contract/call/call-edge.ts'
-import type { HttpCarrier } from '../../shared/http-carrier.ts'
+import type { HttpCarrier } from '../../shared/entrance/http-carrier.ts'
 import { noStatus } from '../../shared/metrics/edge-table.ts'
 import type { OwnResponses } from '../problems/own-responses.ts'
 import type { Problem } from '../problems/problem.ts'

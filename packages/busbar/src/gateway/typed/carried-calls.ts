@@ -7,7 +7,7 @@ import type { HttpHandler, RoutedRequest } from '../../contract/http/http-handle
 import { failure, type StartedCall } from '../../contract/http/responder.ts'
 import type { Meter } from '../../mesh/meter.ts'
 import type { Router } from '../../mesh/routing/router.ts'
-import type { HttpCarrier } from '../../shared/http-carrier.ts'
+import type { HttpCarrier } from '../../shared/entrance/http-carrier.ts'
 import type { OwnResponses } from '../problems/own-responses.ts'
 import type { Problem } from '../problems/problem.ts'
 import { stopping } from '../problems/gateway-problems.ts'

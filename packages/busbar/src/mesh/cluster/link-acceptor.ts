@@ -1,7 +1,7 @@
 import type { NatsMessage } from '../../shared/cluster/connection.ts'
 import type { ClusterSubjects } from '../../shared/cluster/subjects.ts'
 import type { KeptSubscription, Subscriptions } from '../../shared/cluster/subscriptions.ts'
-import type { ExportedLinks } from '../hosts/exported-links.ts'
+import type { ExportedLinks } from '../hosts/export/exported-links.ts'
 import { type ExportedService, exporterGreeting } from '../hosts/host-hello.ts'
 import { encodeDial, readDial } from './dial-message.ts'
 import type { NatsLinkEnd, LinkEnds } from './link-ends.ts'

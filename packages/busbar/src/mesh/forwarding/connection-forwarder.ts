@@ -6,10 +6,10 @@ import { timingSafeEqual } from 'node:crypto'
 import { createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallAccess, CallPort } from '../../shared/calls/call-access.ts'
-import type { StopTimes } from '../../shared/stop-times.ts'
+import type { StopTimes } from '../../shared/time/stop-times.ts'
 import type { MeshContext } from '../mesh-context.ts'
 import { connectionRefused } from '../routing/unreachable.ts'
-import { type ConnectionSink, toConnectionSink } from '../sockets/connection-sink.ts'
+import { type ConnectionSink, toConnectionSink } from '../sockets/instance/connection-sink.ts'
 import { readFirstLine } from '../sockets/first-bytes.ts'
 import {
   type ForwardRefusal,

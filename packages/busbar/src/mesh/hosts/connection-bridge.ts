@@ -7,7 +7,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { refuseConnection } from '../http/problem-response.ts'
 import type { CallHead, Link } from '../links/link.ts'
 import { readFirstLine } from '../sockets/first-bytes.ts'
-import { type ConnectionPreamble, maxPreamble, readPreamble } from '../sockets/preamble.ts'
+import { type ConnectionPreamble, maxPreamble, readPreamble } from '../sockets/instance/preamble.ts'
 import { PipedConnection, resetConnection } from './piped-connection.ts'
 
 /** Milliseconds that a connection may take to send its preamble. */

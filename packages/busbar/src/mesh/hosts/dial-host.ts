@@ -4,12 +4,12 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { checkServerIdentity, connect as connectTls, type TLSSocket } from 'node:tls'
 import { BusbarError } from '../../contract/errors.ts'
 import type { HostAddress, Identity } from '../../shared/hosts.ts'
-import { startRunningTimeout } from '../../shared/running-timeout.ts'
+import { startRunningTimeout } from '../../shared/time/running-timeout.ts'
 import { tlsFault } from '../../shared/tls-fault.ts'
 import type { IncompletePackets } from '../transports/incomplete-packets.ts'
 import { greet, type HandshakeResult } from '../transports/socket.ts'
 import { callerGreeting, type HostHello } from './host-hello.ts'
-import type { ProvenPeers } from './proven-peers.ts'
+import type { ProvenPeers } from './export/proven-peers.ts'
 
 /** Milliseconds until the connection is open, the TLS handshake included. */
 const connectTimeout = 5_000

@@ -1,6 +1,6 @@
 import { BusbarError, type ErrorRecord } from '../../contract/errors.ts'
 import type { HostReport } from '../../shared/hosts.ts'
-import { backoff } from '../../shared/backoff.ts'
+import { backoff } from '../../shared/time/backoff.ts'
 import { hostKeepAlive, maxHostCalls } from '../links/limits/limits.ts'
 import type { CallHandler } from '../links/link.ts'
 import { createLink } from '../links/live-link.ts'

@@ -1,6 +1,6 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
 import { addressText, type HostAddress, type Identity, type RemoteService } from '../../shared/hosts.ts'
-import { settlesWithin } from '../../shared/settles-within.ts'
+import { settlesWithin } from '../../shared/time/settles-within.ts'
 import { shareOf } from '../routing/balance/version-shares.ts'
 import type { Router } from '../routing/router.ts'
 import { IncompletePackets } from '../transports/incomplete-packets.ts'
@@ -10,7 +10,7 @@ import { dialHost } from './dial-host.ts'
 import { HostConnection } from './host-connection.ts'
 import type { HostHello } from './host-hello.ts'
 import { LinkedHost } from './linked-host.ts'
-import { ProvenPeers } from './proven-peers.ts'
+import { ProvenPeers } from './export/proven-peers.ts'
 import { RemoteAddress } from './remote-address.ts'
 
 /** How many hosts of a cluster an error names, each with its fault. */

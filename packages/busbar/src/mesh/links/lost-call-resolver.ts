@@ -1,5 +1,5 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
-import { startRunningTimeout } from '../../shared/running-timeout.ts'
+import { startRunningTimeout } from '../../shared/time/running-timeout.ts'
 import { lostCallTimeout } from './limits/limits.ts'
 
 interface LostCalls {

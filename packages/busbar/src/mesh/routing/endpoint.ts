@@ -7,7 +7,7 @@ import type { HttpHandler } from '../../contract/http/http-handler.ts'
 import type { CalledInThread } from '../meter.ts'
 import type { Link } from '../links/link.ts'
 import type { Scope } from '../scope.ts'
-import type { PrivateListener } from '../sockets/private-listener.ts'
+import type { PrivateListener } from '../sockets/instance/private-listener.ts'
 import type { SlowStart } from '../../shared/slow-start.ts'
 import type { VersionShare } from './balance/version-shares.ts'
 

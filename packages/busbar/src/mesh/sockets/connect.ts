@@ -3,8 +3,8 @@ import type { ConnectionOrigin, MeshContext } from '../mesh-context.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { connectionRefused } from '../routing/unreachable.ts'
 import { currentScope, nextHops } from '../scope.ts'
-import { type ConnectionPreamble, writePreamble, healthCheckCaller } from './preamble.ts'
-import { countRequests, RequestCounter } from './request-counter.ts'
+import { type ConnectionPreamble, writePreamble, healthCheckCaller } from './instance/preamble.ts'
+import { countRequests, RequestCounter } from './instance/request-counter.ts'
 import { forgetAddresses, loopback, presentAddresses, takePort } from './tcp-address.ts'
 
 /**

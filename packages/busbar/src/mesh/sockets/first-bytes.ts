@@ -1,6 +1,6 @@
 /** Reads the beginning of a connection and leaves the rest in the socket. */
 import type { Socket } from 'node:net'
-import { startRunningTimeout } from '../../shared/running-timeout.ts'
+import { startRunningTimeout } from '../../shared/time/running-timeout.ts'
 
 /**
  * Reads the first line. Undefined if no newline arrives within `limit` bytes and `timeout`

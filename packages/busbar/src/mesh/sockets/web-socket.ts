@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { WebSocketClose } from '../../shared/stop-times.ts'
+import type { WebSocketClose } from '../../shared/time/stop-times.ts'
 
 /** Milliseconds for the close frame to reach the client before the end of the connection. */
 const frameTime = 200

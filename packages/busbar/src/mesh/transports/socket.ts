@@ -1,7 +1,7 @@
 /** The part that all socket transports share: the handshake, packets as bytes, and backpressure. */
 import type { Socket } from 'node:net'
 import { BusbarError } from '../../contract/errors.ts'
-import { startRunningTimeout } from '../../shared/running-timeout.ts'
+import { startRunningTimeout } from '../../shared/time/running-timeout.ts'
 import { helloTimeout, keepAliveTimeout, maxHello, maxPacket, maxInTransit } from '../links/limits/limits.ts'
 import {
   closedUnexpectedly,

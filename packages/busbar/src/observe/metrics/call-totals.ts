@@ -1,4 +1,4 @@
-import type { DirectEdge } from '../../shared/entrance.ts'
+import type { DirectEdge } from '../../shared/entrance/entrance.ts'
 import { InstanceTable } from '../../shared/metrics/instance-table.ts'
 import { QueueCells, queueCounters } from '../../shared/metrics/queue-cells.ts'
 import { listRefusals, type RefusalCount, refusalReasons } from '../../shared/metrics/refusals.ts'

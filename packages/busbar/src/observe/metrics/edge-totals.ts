@@ -1,4 +1,4 @@
-import type { DirectEdge } from '../../shared/entrance.ts'
+import type { DirectEdge } from '../../shared/entrance/entrance.ts'
 import { noWorker, pairOf, workerOf } from '../../shared/metrics/worker-pair.ts'
 import {
   type EdgeKey,

@@ -1,5 +1,5 @@
 /** One signal of OTLP. */
-import { settlesWithin } from '../../shared/settles-within.ts'
+import { settlesWithin } from '../../shared/time/settles-within.ts'
 
 /** Since the start of the app. */
 export interface OtlpCounts {

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Msg as NatsMessage, NatsConnection } from '@nats-io/transport-node'
-import { backoff } from '../backoff.ts'
+import { backoff } from '../time/backoff.ts'
 import { RepeatedLines } from '../output/repeated-lines.ts'
 
 export interface SubscribeOptions {

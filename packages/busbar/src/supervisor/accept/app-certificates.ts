@@ -1,7 +1,7 @@
 import { getRandomValues } from 'node:crypto'
 import type { App, TlsFiles } from '../../config/app.ts'
 import { readTlsFiles } from '../../config/gateway/tls.ts'
-import { readIdentity } from '../../config/identity.ts'
+import { readIdentity } from '../../config/cluster/identity.ts'
 import type { Order, TlsMaterial } from '../../shared/control-messages.ts'
 import type { Identity, IdentityFiles } from '../../shared/hosts.ts'
 import type { StartOptions } from '../running-app.ts'

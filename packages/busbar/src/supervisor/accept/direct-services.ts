@@ -1,5 +1,5 @@
 import type { App, Service } from '../../config/app.ts'
-import type { DirectOptions, DirectRoute, DirectSegment, DirectTemplate } from '../../shared/entrance.ts'
+import type { DirectOptions, DirectRoute, DirectSegment, DirectTemplate } from '../../shared/entrance/entrance.ts'
 import { readTemplate, type ServiceTemplates } from '../../shared/path-templates/known-templates.ts'
 import type { Segment } from '../../shared/path-templates/template-pattern.ts'
 

@@ -12,7 +12,7 @@ import {
   type EntranceLimits,
   type NativeEntrance,
   queueTimeBounds,
-} from '../../shared/entrance.ts'
+} from '../../shared/entrance/entrance.ts'
 import { portFailure } from '../../shared/listeners/open-port.ts'
 import { descriptorsLeft } from '../../shared/process/descriptors.ts'
 import type { Timing } from '../timing.ts'

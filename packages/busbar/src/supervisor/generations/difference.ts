@@ -1,5 +1,5 @@
 import { type App, isRawEntry, type Service } from '../../config/app.ts'
-import { isInternal } from '../../config/queues.ts'
+import { isInternal } from '../../config/cluster/queues.ts'
 import { localPortsOf } from '../../shared/calls/local-ports.ts'
 import { mostHeadOf } from '../accept/gateway-entrance.ts'
 import { callRoutesOf, planApp, type SlotSpec } from '../plan.ts'

@@ -1,7 +1,7 @@
 import { MessageChannel, type Transferable } from 'node:worker_threads'
 import type { ErrorRecord } from '../../contract/errors.ts'
 import { newBegunCalls } from '../../shared/calls/begun-calls.ts'
-import type { DirectInstance } from '../../shared/entrance.ts'
+import type { DirectInstance } from '../../shared/entrance/entrance.ts'
 import type { FromWorker, InstanceSpec, LinkSetup, ToWorker } from '../../shared/control-messages.ts'
 import { PeerDrain } from './peer-drain.ts'
 import type { LinkedWorker, Reconnector } from './reconnector.ts'

@@ -1,6 +1,6 @@
 import type { ScheduleEntry } from '../../config/app.ts'
 import type { ScheduleStats } from '../../observe/schedule-status.ts'
-import { nextTime } from '../../shared/cron-times.ts'
+import { nextTime } from '../../shared/time/cron-times.ts'
 import { RunHistory } from './run-history.ts'
 
 export interface ScheduledEntryParts {

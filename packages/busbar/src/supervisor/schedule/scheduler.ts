@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { App, ScheduleEntry } from '../../config/app.ts'
 import type { ScheduleStats } from '../../observe/schedule-status.ts'
-import { settlesWithin } from '../../shared/settles-within.ts'
+import { settlesWithin } from '../../shared/time/settles-within.ts'
 import { ClusterState, type ClusterStateParts } from './cluster-state.ts'
 import { RunnerState } from './runner-state.ts'
 import type { ScheduleState } from './schedule-state.ts'

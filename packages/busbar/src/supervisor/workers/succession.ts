@@ -1,7 +1,7 @@
 import type { App } from '../../config/app.ts'
 import type { ServiceReport } from '../../shared/control-messages.ts'
 import { SlowStart, type SlowStartSpec } from '../../shared/slow-start.ts'
-import { settlesWithin } from '../../shared/settles-within.ts'
+import { settlesWithin } from '../../shared/time/settles-within.ts'
 import type { Hold } from '../peers/peer-registry.ts'
 import type { SlotSpec } from '../plan.ts'
 import type { Timing } from '../timing.ts'

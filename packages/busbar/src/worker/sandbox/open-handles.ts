@@ -2,7 +2,7 @@ import { AsyncResource, createHook, type AsyncHook } from 'node:async_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Meter } from '../../mesh/meter.ts'
 import { currentScope } from '../../mesh/scope.ts'
-import { waitType } from '../../shared/wait.ts'
+import { waitType } from '../../shared/time/wait.ts'
 import { showPromisedWork } from './promised-work.ts'
 
 /** Tells by the resources of an async hook whether work in Node's other threads is under way. */

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { Wait } from '../../shared/wait.ts'
+import { Wait } from '../../shared/time/wait.ts'
 import { replaceProperty } from '../../shared/process/replace-property.ts'
 
 type Method = (...args: unknown[]) => unknown

@@ -1,6 +1,6 @@
 import type { Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StopTimes } from '../../shared/stop-times.ts'
+import type { StopTimes } from '../../shared/time/stop-times.ts'
 import { KeepAliveConnections } from './servers/keep-alive-connections.ts'
 import { OpenHandles, type ThreadWork } from './open-handles.ts'
 import { ProgramExit, faultOf, type ProgramProcess } from './process/program-process.ts'

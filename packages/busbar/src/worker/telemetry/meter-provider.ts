@@ -15,7 +15,7 @@ import type {
   UpDownCounter,
 } from '@opentelemetry/api'
 import type { ServiceMetric } from '../../shared/metrics/service-metrics.ts'
-import { settlesWithin } from '../../shared/settles-within.ts'
+import { settlesWithin } from '../../shared/time/settles-within.ts'
 import { Instrument, type Kind, type Warn } from './instruments.ts'
 
 /** Runs code of a service in its scope. */

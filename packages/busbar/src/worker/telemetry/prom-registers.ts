@@ -8,7 +8,7 @@ import {
   samplesOfSeries,
   type ServiceSeries,
 } from '../../shared/metrics/service-metrics.ts'
-import { settlesWithin } from '../../shared/settles-within.ts'
+import { settlesWithin } from '../../shared/time/settles-within.ts'
 import type { MeterParts } from './meter-provider.ts'
 import type { CollectedMetric } from './service-metrics.ts'
 

@@ -4,7 +4,7 @@ import type { RequestListener, Server as HttpServer } from 'node:http'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { batchWrites } from '../../../src/accelerators/batch-writes/batch-writes.ts'
-import { toConnectionSink } from '../../../src/mesh/sockets/connection-sink.ts'
+import { toConnectionSink } from '../../../src/mesh/sockets/instance/connection-sink.ts'
 
 export interface Line {
   /** Writes in batches. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { RequestCounter } from '../../../src/mesh/sockets/request-counter.ts'
+import { RequestCounter } from '../../../src/mesh/sockets/instance/request-counter.ts'
 
 const get = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
 const post = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nbody'

@@ -4,7 +4,7 @@ import type { CallHandler } from '../../../src/mesh/links/link.ts'
 import { createLink } from '../../../src/mesh/links/live-link.ts'
 import { loopbackTransports } from '../../../src/mesh/transports/loopback.ts'
 import type { MeshContext } from '../../../src/mesh/mesh-context.ts'
-import { servePrivateSockets } from '../../../src/mesh/sockets/served-instance.ts'
+import { servePrivateSockets } from '../../../src/mesh/sockets/instance/served-instance.ts'
 import { Router } from '../../../src/mesh/routing/router.ts'
 import { exchanges, streams } from './accelerators.ts'
 

@@ -8,7 +8,7 @@ import type { TypedHost } from '../../../src/contract/host/typed-host.ts'
 import type { HttpHandler } from '../../../src/contract/http/http-handler.ts'
 import type { EndpointState, LocalEndpoint } from '../../../src/mesh/routing/endpoint.ts'
 import { runInScope, type Scope } from '../../../src/mesh/scope.ts'
-import { PrivateListener } from '../../../src/mesh/sockets/private-listener.ts'
+import { PrivateListener } from '../../../src/mesh/sockets/instance/private-listener.ts'
 
 /** A typed service, and what serves it over HTTP. */
 export interface TypedProgram {

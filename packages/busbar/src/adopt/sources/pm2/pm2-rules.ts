@@ -1,5 +1,5 @@
 /** What becomes of the keys of an app of PM2 (pm2.keymetrics.io, "Ecosystem file reference"). */
-import { whyNotCron } from '../../../shared/cron-times.ts'
+import { whyNotCron } from '../../../shared/time/cron-times.ts'
 import { portOfEnv } from '../../launch/apply-launch.ts'
 import type { ServiceDraft } from '../../imported.ts'
 import { type KeyRules, type KeyOutcome, literal, textsOf, variablesOf } from '../../key-rules.ts'

@@ -1,7 +1,7 @@
 /** What becomes of the keys of `watt.json` itself (schema of wattpm 3). */
 import { isPlainObject } from '../../../config/schema/placeholders.ts'
 import { toServiceName } from '../../../config/services/service-name.ts'
-import { whyNotCron } from '../../../shared/cron-times.ts'
+import { whyNotCron } from '../../../shared/time/cron-times.ts'
 import type { ImportDraft } from '../../import-draft.ts'
 import { type KeyRules, type KeyOutcome } from '../../key-rules.ts'
 import { wattText, wattVariables } from './watt-text.ts'

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { settlesWithin } from '../../../shared/settles-within.ts'
+import { settlesWithin } from '../../../shared/time/settles-within.ts'
 
 /** A connection to the debugger of a thread or process, by the Chrome DevTools Protocol. */
 export interface DebuggerChannel {

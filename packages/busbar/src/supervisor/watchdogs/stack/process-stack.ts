@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { settlesWithin } from '../../../shared/settles-within.ts'
+import { settlesWithin } from '../../../shared/time/settles-within.ts'
 import { type DebuggerChannel, pausedStack } from './paused-stack.ts'
 
 /** Milliseconds. */

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { lookup } from 'node:dns'
 import net, { type AddressInfo, isIP, type Server } from 'node:net'
-import { PrivateListener } from '../../../mesh/sockets/private-listener.ts'
+import { PrivateListener } from '../../../mesh/sockets/instance/private-listener.ts'
 import { replaceProperty } from '../../../shared/process/replace-property.ts'
 import { type CapturedServer, isHttp2Server, isHttpServer } from './captured-server.ts'
 import { Http1Front } from './http1-front.ts'

@@ -1,7 +1,7 @@
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import http, { type Server as HttpServer } from 'node:http'
 import net, { type AddressInfo, type Server } from 'node:net'
-import type { PrivateListener } from '../../../mesh/sockets/private-listener.ts'
+import type { PrivateListener } from '../../../mesh/sockets/instance/private-listener.ts'
 
 /** A program's HTTP server that listens on a private socket in place of its port. */
 export interface CapturedServer {

@@ -1,7 +1,7 @@
 import type { Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { closeIfIdle } from '../../../mesh/http/exchange.ts'
-import type { StopTimes } from '../../../shared/stop-times.ts'
+import type { StopTimes } from '../../../shared/time/stop-times.ts'
 import type { ServedConnection, ServedConnections } from './served-connections.ts'
 
 /** Milliseconds. Idle connections are polled, since Node has no event for them. */

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { settlesWithin } from '../../../../src/shared/settles-within.ts'
+import { settlesWithin } from '../../../../src/shared/time/settles-within.ts'
 import type { SeededRandom } from '../../../support/seeded-random.ts'
 import { fair } from '../fault-proxy.ts'
 import { History } from './history.ts'

@@ -1,7 +1,7 @@
 import type { ErrorRecord } from '../../../../src/contract/errors.ts'
 import type { EndpointState } from '../../../../src/mesh/routing/endpoint.ts'
 import type { LogRecord, ServiceReport } from '../../../../src/shared/control-messages.ts'
-import type { StopTimes } from '../../../../src/shared/stop-times.ts'
+import type { StopTimes } from '../../../../src/shared/time/stop-times.ts'
 import type { Fault } from '../../../../src/worker/sandbox/sandbox.ts'
 
 export interface Started {

@@ -1,5 +1,5 @@
-import type { CallId } from '../../shared/calls/call-id.ts'
-import type { Transport } from '../../shared/metrics/edge-table.ts'
+import type { CallId } from '../../../shared/calls/call-id.ts'
+import type { Transport } from '../../../shared/metrics/edge-table.ts'
 
 /**
  * The first line on a connection to an instance's private socket: who connects. The client's

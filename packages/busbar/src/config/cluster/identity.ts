@@ -1,8 +1,8 @@
 /** How this app proves who it is to others, and what it accepts of them. */
 import { createSecureContext } from 'node:tls'
-import { BusbarError } from '../contract/errors.ts'
-import type { Identity, IdentityFiles, Revocations } from '../shared/hosts.ts'
-import { readAuthorities, readPair, readPem } from './gateway/tls.ts'
+import { BusbarError } from '../../contract/errors.ts'
+import type { Identity, IdentityFiles, Revocations } from '../../shared/hosts.ts'
+import { readAuthorities, readPair, readPem } from '../gateway/tls.ts'
 
 /**
  * Throws TLS_FILE_UNREADABLE for a file that cannot be read, TLS_FILE_INVALID for one that is not

@@ -11,12 +11,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http'
 import { type AddressInfo, type Server, Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
-import { closesIfIdle, entersContext } from '../http/exchange.ts'
-import { readFirstLine, startsHttp2 } from './first-bytes.ts'
-import { emitInContext } from '../tracing/traced-request.ts'
+import { closesIfIdle, entersContext } from '../../http/exchange.ts'
+import { readFirstLine, startsHttp2 } from '../first-bytes.ts'
+import { emitInContext } from '../../tracing/traced-request.ts'
 import { type ConnectionPreamble, maxPreamble, readPreamble } from './preamble.ts'
 import { type Emit, emitOf } from './server-emit.ts'
-import { loopback, presentAddresses } from './tcp-address.ts'
+import { loopback, presentAddresses } from '../tcp-address.ts'
 
 /** Milliseconds that a connection may take to send its preamble. */
 const preambleTimeout = 10_000

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
-import { trustOnly, type LoadRequest } from '../engine/job.ts'
-import type { Answer } from './parity.ts'
+import { trustOnly, type LoadRequest } from '../../engine/job.ts'
+import type { Answer } from '../parity.ts'
 import { placeOf, type RequestTarget } from './request-target.ts'
 import { sendOverHttp2 } from './send-http2.ts'
 

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
-import { noWorker } from '../../shared/metrics/worker-pair.ts'
-import { noStatus } from '../../shared/metrics/edge-table.ts'
-import { type Body, MessageScan } from '../http/message-scan.ts'
-import type { ConnectionOrigin, MeshContext } from '../mesh-context.ts'
-import type { CountedEdge } from '../meter.ts'
-import { answererAt, type Endpoint, transportTo } from '../routing/endpoint.ts'
-import { encodingOf, observeCalls, raiseMaxListeners, type SeenCall } from './observe-calls.ts'
+import { noWorker } from '../../../shared/metrics/worker-pair.ts'
+import { noStatus } from '../../../shared/metrics/edge-table.ts'
+import { type Body, MessageScan } from '../../http/message-scan.ts'
+import type { ConnectionOrigin, MeshContext } from '../../mesh-context.ts'
+import type { CountedEdge } from '../../meter.ts'
+import { answererAt, type Endpoint, transportTo } from '../../routing/endpoint.ts'
+import { encodingOf, observeCalls, raiseMaxListeners, type SeenCall } from '../observe-calls.ts'
 
 interface CountedRequest {
   readonly edge: CountedEdge

@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls'
-import type { Identity } from '../../shared/hosts.ts'
+import type { Identity } from '../../../shared/hosts.ts'
 
 /**
  * Open connections, by the certificates of their peers. TLS checks a certificate only when a

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'node:tls'
-import type { Arm, ArmTarget, Readiness } from '../arm.ts'
-import { listeningPorts, type SessionPorts, sessionPorts } from '../machine/listening-ports.ts'
-import type { LoadRequest } from '../engine/job.ts'
+import type { Arm, ArmTarget, Readiness } from '../../arm.ts'
+import { listeningPorts, type SessionPorts, sessionPorts } from '../../machine/listening-ports.ts'
+import type { LoadRequest } from '../../engine/job.ts'
 import { listeningHost, type LoopbackHost } from './loopback.ts'
-import type { Answer } from './parity.ts'
+import type { Answer } from '../parity.ts'
 import { placeOf } from './request-target.ts'
 
 /** What has to be known of an arm that starts. */

@@ -1,8 +1,8 @@
 import { connect as connectHttp2, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { trustOnly, type LoadRequest } from '../engine/job.ts'
-import type { Answer } from './parity.ts'
+import { trustOnly, type LoadRequest } from '../../engine/job.ts'
+import type { Answer } from '../parity.ts'
 import { placeOf, type RequestTarget } from './request-target.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Protocol } from '../engine/job.ts'
+import type { Protocol } from '../../engine/job.ts'
 
 export interface RequestTarget {
   /** `127.0.0.1:3043` */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import type { ClusterConfig } from '../shared/hosts.ts'
-import { checkOwnNames } from './own-names.ts'
-import type { Problems } from './problems.ts'
-import type { ParsedConfig } from './schema/app-schema.ts'
+import type { ClusterConfig } from '../../shared/hosts.ts'
+import { checkOwnNames } from '../own-names.ts'
+import type { Problems } from '../problems.ts'
+import type { ParsedConfig } from '../schema/app-schema.ts'
 
 /** The client of NATS. Only apps with a cluster need it, so Busbar does not install it. */
 const clientPackage = '@nats-io/transport-node'

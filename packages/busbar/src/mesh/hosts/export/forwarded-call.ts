@@ -1,7 +1,7 @@
-import { BusbarError, type ErrorRecord, restoreError } from '../../contract/errors.ts'
-import type { CallHead, Channel, ChannelHandler } from '../links/link.ts'
-import type { Admission, RemoteEndpoint } from '../routing/endpoint.ts'
-import { undeliveredCodes } from '../routing/retry.ts'
+import { BusbarError, type ErrorRecord, restoreError } from '../../../contract/errors.ts'
+import type { CallHead, Channel, ChannelHandler } from '../../links/link.ts'
+import type { Admission, RemoteEndpoint } from '../../routing/endpoint.ts'
+import { undeliveredCodes } from '../../routing/retry.ts'
 
 export interface ForwardedCallParts {
   readonly head: CallHead

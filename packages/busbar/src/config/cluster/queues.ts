@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { queueService } from '../contract/queues/queue-service.ts'
-import type { ClusterConfig, RemoteService } from '../shared/hosts.ts'
-import type { MethodQueueSettings, QueueSettings } from '../shared/queues.ts'
-import type { Service } from './app.ts'
-import { nearest } from './nearest.ts'
-import type { Problems } from './problems.ts'
-import type { ParsedConfig } from './schema/app-schema.ts'
+import { queueService } from '../../contract/queues/queue-service.ts'
+import type { ClusterConfig, RemoteService } from '../../shared/hosts.ts'
+import type { MethodQueueSettings, QueueSettings } from '../../shared/queues.ts'
+import type { Service } from '../app.ts'
+import { nearest } from '../nearest.ts'
+import type { Problems } from '../problems.ts'
+import type { ParsedConfig } from '../schema/app-schema.ts'
 
 export interface QueuesContext {
   readonly root: string

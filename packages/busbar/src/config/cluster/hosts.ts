@@ -8,14 +8,14 @@ import type {
   HostAddress,
   IdentityFiles,
   RemoteService,
-} from '../shared/hosts.ts'
-import type { Address, Service } from './app.ts'
-import { isOwnAddress } from './gateway/listen-addresses.ts'
+} from '../../shared/hosts.ts'
+import type { Address, Service } from '../app.ts'
+import { isOwnAddress } from '../gateway/listen-addresses.ts'
 import { resolveCluster } from './cluster.ts'
 import { readIdentity } from './identity.ts'
-import { checkOwnNames } from './own-names.ts'
-import type { Problems } from './problems.ts'
-import type { ParsedConfig } from './schema/app-schema.ts'
+import { checkOwnNames } from '../own-names.ts'
+import type { Problems } from '../problems.ts'
+import type { ParsedConfig } from '../schema/app-schema.ts'
 
 /** Instead of an address. */
 const clusterText = 'cluster'
