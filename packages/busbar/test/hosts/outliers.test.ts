@@ -26,6 +26,32 @@ describe('a host', () => {
     assert.match(caller.log[0]!, new RegExp(`:${stuck.port} gets no calls for a while`))
     for (let time = 0; time < 10; time++) assert.deepEqual(await caller.shop.read(2), { at: 'fine', input: 2 })
   })
+
+  it('gets calls all the time if it is the only one that can be called', async () => {
+    const gone = await ShopHost.start('gone')
+    const { address } = gone
+    await gone[Symbol.asyncDispose]()
+    await using only = await ShopHost.start('only')
+    using caller = await ShopCaller.open([address, only.address])
+    only.delay = 200
+    for (let time = 0; time < 2 * failuresToEject; time++) await caller.shop.read(1, { timeout: 20 }).catch(() => {})
+    only.delay = 0
+    assert.deepEqual(await caller.shop.read(2), { at: 'only', input: 2 })
+    assert.ok(!caller.log.some((line) => line.includes('gets no calls for a while')))
+  })
+
+  it('gets calls while it is left out if no other host can take them', async () => {
+    const fine = await ShopHost.start('fine')
+    await using slow = await ShopHost.start('slow')
+    using caller = await ShopCaller.open([slow.address, fine.address])
+    slow.delay = Infinity
+    while (caller.log.length === 0) await caller.shop.read(1, { timeout: 30 }).catch(() => {})
+    slow.delay = 0
+    assert.deepEqual(await caller.shop.read(2), { at: 'fine', input: 2 })
+    await fine[Symbol.asyncDispose]()
+    assert.deepEqual(await caller.shop.read(3), { at: 'slow', input: 3 })
+    assert.deepEqual(await caller.shop.keyed('one'), { at: 'slow', input: 'one' })
+  })
 })
 
 test('a host that gets calls again is left out only after as many further failures in a row', (t) => {

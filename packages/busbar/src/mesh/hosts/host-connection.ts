@@ -94,7 +94,17 @@ export class HostConnection {
     if (state === 'closed') return `${this.name} has just lost its link`
     if (state === 'draining') return `${this.name} is stopping and accepts no new calls`
     if (this.#called?.state !== 'open') return `${this.name} is being linked`
-    return this.isEjected ? `${this.name} gets no calls for a while, because they failed` : undefined
+    return this.isEjected
+      ? `${this.name} gets no calls while another host can take them, because they failed`
+      : undefined
+  }
+
+  /** True if its link is open, and calls of the service may go there. */
+  offers(service: string): boolean {
+    const state = this.#state
+    if (state.is !== 'open' || state.link.state !== 'open') return false
+    const { services, version } = state.hello
+    return services.some(({ name }) => name === service) && this.#parts.takesVersion(service, version)
   }
 
   get report(): HostReport {

@@ -25,7 +25,7 @@ export class LinkedHost {
   readonly #bridges = new Map<string, Promise<ConnectionBridge | undefined>>()
   #endpoints: HostEndpoint[] = []
   #link: ObservedLink | undefined
-  #state: EndpointState = 'serving'
+  #isEjected = false
 
   constructor(parts: LinkedHostParts) {
     this.#parts = parts
@@ -46,7 +46,7 @@ export class LinkedHost {
     const bridges = await Promise.all(callable.map((one) => this.#bridge(one.name)))
     // It may have been lost meanwhile.
     if (link.state !== 'open') return
-    const common = { link, host: name, state: this.#state }
+    const common = { link, host: name, isEjected: this.#isEjected }
     const next = callable.map(
       (one, at) =>
         new HostEndpoint({
@@ -70,9 +70,9 @@ export class LinkedHost {
     this.#remove(this.#endpoints.splice(0))
   }
 
-  setState(state: EndpointState): void {
-    this.#state = state
-    for (const endpoint of this.#endpoints) endpoint.state = state
+  setEjected(isEjected: boolean): void {
+    this.#isEjected = isEjected
+    for (const endpoint of this.#endpoints) endpoint.isEjected = isEjected
   }
 
   #remove(endpoints: readonly HostEndpoint[]): void {
@@ -120,18 +120,19 @@ class HostEndpoint implements RemoteEndpoint {
   readonly link: ObservedLink
   readonly host: string
   readonly share: VersionShare | undefined
-  state: EndpointState
+  state: EndpointState = 'serving'
+  isEjected: boolean
   /** Contracts of methods that the host does not have, and until when they are not called there. */
   #rejected: Map<string, number> | undefined
 
-  constructor(parts: Pick<HostEndpoint, 'service' | 'typed' | 'path' | 'link' | 'host' | 'share' | 'state'>) {
+  constructor(parts: Pick<HostEndpoint, 'service' | 'typed' | 'path' | 'link' | 'host' | 'share' | 'isEjected'>) {
     this.service = parts.service
     this.typed = parts.typed
     this.path = parts.path
     this.link = parts.link
     this.host = parts.host
     this.share = parts.share
-    this.state = parts.state
+    this.isEjected = parts.isEjected
   }
 
   /** The same at every caller, so that all agree where a key belongs. */

@@ -6,7 +6,7 @@ const firstEjection = 5_000
 const longestEjection = 300_000
 
 export interface OutlierParts {
-  /** False if too many addresses of the service are ejected already. */
+  /** False if too many hosts of the service are ejected already. */
   readonly mayEject: () => boolean
   /** Ejected or back. */
   readonly changed: (isEjected: boolean) => void
@@ -14,8 +14,8 @@ export interface OutlierParts {
 
 /**
  * Notices an address whose calls fail while its link is fine: what is behind it has failed. After
- * some failures in a row the address gets no calls for a while, unless half of its service's
- * addresses are ejected already: then the fault is more likely elsewhere.
+ * some failures in a row the address gets no calls for a while, unless half of the hosts that can
+ * take its service's calls are ejected already: then the fault is more likely elsewhere.
  */
 export class OutlierDetector {
   readonly #parts: OutlierParts

@@ -152,7 +152,7 @@ export class RemoteHosts {
       opened: (link, hello) => host.opened(link, hello, name),
       withdrawn: () => host.withdraw(),
       mayEject: () => this.#mayEject(services),
-      ejected: (isEjected) => host.setState(isEjected ? 'unhealthy' : 'serving'),
+      ejected: (isEjected) => host.setEjected(isEjected),
       log: this.#log,
     })
   }
@@ -162,10 +162,11 @@ export class RemoteHosts {
     else this.#bridges.push(bridge)
   }
 
-  /** True if at most half of the hosts of each service would then be ejected. */
+  /** True if at most half of the hosts that can get calls of each service would then be ejected. */
   #mayEject(services: readonly string[]): boolean {
     return services.every((service) => {
-      const hosts = this.#hostsOf(service)
+      const hosts = this.#hostsOf(service).filter((host) => host.offers(service))
+      if (hosts.length === 0) return true
       const ejected = hosts.filter(({ isEjected }) => isEjected).length
       return ejected + 1 <= hosts.length / 2
     })

@@ -73,6 +73,8 @@ export interface RemoteEndpoint {
   readonly topics?: readonly string[] | undefined
   /** Its worker's row in shared memory, if this worker can read it. */
   readonly row?: number | undefined
+  /** Its calls fail, though its link is fine. It gets none while another host can take them. */
+  readonly isEjected?: boolean
   /** Its last report of calls in flight. Undefined if shared memory has the current number. */
   readonly load?: number | undefined
   /** Set if it has just started beside others. */

@@ -129,7 +129,7 @@ export class ServiceInstances {
       (one) => isCallable(one) && one !== target && !(one.at === 'link' && one.rejects?.(contract) === true),
     )
     if (key === undefined) return this.#pickHost(fitting)
-    return pickByKey(key, chooseVersion(fitting, fractionOf(key)), (one) => this.#indexOf(one))
+    return pickByKey(key, chooseVersion(preferred(fitting), fractionOf(key)), (one) => this.#indexOf(one))
   }
 
   #find(key: string | undefined, not: Endpoint | undefined): Endpoint | undefined {
@@ -160,7 +160,7 @@ export class ServiceInstances {
   #instanceForKey(key: string, here: LocalEndpoint | undefined, not: Endpoint | undefined): Endpoint | undefined {
     const serving: Endpoint[] = this.#remote.filter((one) => isCallable(one) && one !== not)
     if (here !== undefined) serving.push(here)
-    return pickByKey(key, chooseVersion(serving, fractionOf(key)), (one) => this.#indexOf(one))
+    return pickByKey(key, chooseVersion(preferred(serving), fractionOf(key)), (one) => this.#indexOf(one))
   }
 
   #leastLoadedRemote(not: Endpoint | undefined): RemoteInstance | undefined {
@@ -185,9 +185,8 @@ export class ServiceInstances {
   /** Of other apps. Those that do not answer are left out, unless none does. */
   #pickHost(callable: readonly RemoteInstance[]): RemoteInstance | undefined {
     const answering = callable.filter((one) => !isSilent(one))
-    return pickOfTwo(chooseVersion(answering.length > 0 ? answering : callable, Math.random()), (one) =>
-      this.#loadOf(one),
-    )
+    const hosts = preferred(answering.length > 0 ? answering : callable)
+    return pickOfTwo(chooseVersion(hosts, Math.random()), (one) => this.#loadOf(one))
   }
 
   /**
@@ -231,6 +230,17 @@ function targetOf(endpoint: Endpoint | undefined): Endpoint | undefined {
 /** A closing link means that the instance is about to leave. */
 function isCallable(endpoint: RemoteInstance): boolean {
   return endpoint.state === 'serving' && (endpoint.at === 'tcp' || endpoint.link.state === 'open')
+}
+
+/** Those that are not ejected. If all are, a call that may fail is better than none. */
+function preferred<T extends Endpoint>(instances: readonly T[]): readonly T[] {
+  if (!instances.some(isEjected)) return instances
+  const others = instances.filter((one) => !isEjected(one))
+  return others.length > 0 ? others : instances
+}
+
+function isEjected(endpoint: Endpoint): boolean {
+  return endpoint.at === 'link' && endpoint.isEjected === true
 }
 
 function isSilent(endpoint: RemoteInstance): boolean {
