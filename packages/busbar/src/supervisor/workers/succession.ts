@@ -62,8 +62,7 @@ export class Succession {
     await this.#finish()
     if (worker?.serving !== true) return await worker?.end(stopped)
     if (!isExclusive) return
-    await this.#parts.leave(worker)
-    await worker.drain(timeout)
+    await worker.drain(await timeLeft(this.#parts.leave(worker), timeout))
   }
 
   /** Starts the successor. Rejects with the service's error if it cannot start. */
@@ -108,8 +107,8 @@ export class Succession {
   /** Ends a worker that is not needed any more, such as a spare. It may be answering calls. */
   async dismiss(worker: WorkerHandle, timeout: number): Promise<void> {
     this.#predecessor = worker
-    await this.#parts.leave(worker)
-    await (worker.serving ? worker.drain(timeout) : worker.end(stopped))
+    const left = await timeLeft(this.#parts.leave(worker), timeout)
+    await (worker.serving ? worker.drain(left) : worker.end(stopped))
   }
 
   async stop(timeout: number): Promise<void> {
@@ -132,9 +131,19 @@ export class Succession {
    */
   async #retire(worker: WorkerHandle, timeout: number): Promise<void> {
     this.#predecessor = worker
-    await this.#parts.leave(worker)
+    const left = await timeLeft(this.#parts.leave(worker), timeout)
     // One that still starts serves nothing.
-    await (worker.phase === 'booting' ? worker.end(stopped) : worker.drain(timeout))
+    await (worker.phase === 'booting' ? worker.end(stopped) : worker.drain(left))
     this.#parts.retired()
   }
+}
+
+/**
+ * What is left of the `timeout` of a stop when its callers have left the worker. At least a
+ * quarter: its program has to end, too.
+ */
+export async function timeLeft(leaving: Promise<void>, timeout: number): Promise<number> {
+  const began = performance.now()
+  await leaving
+  return Math.max(timeout - (performance.now() - began), timeout / 4)
 }

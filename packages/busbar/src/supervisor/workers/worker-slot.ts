@@ -6,7 +6,7 @@ import { hasFixedPort, type SlotSpec, workerLabel } from '../plan.ts'
 import type { Timing } from '../timing.ts'
 import { DeathRecord } from './death-record.ts'
 import { Spare } from './spare.ts'
-import { Succession } from './succession.ts'
+import { Succession, timeLeft } from './succession.ts'
 import { restartLimit, stopped, type WorkerExit } from './worker-exit.ts'
 import { statusOf } from './live-status.ts'
 import type { WorkerHandle } from './worker-handle.ts'
@@ -173,8 +173,8 @@ export class WorkerSlot {
   /** The app has no such slot any more: peers leave its worker, which then drains. */
   async retire(timeout: number): Promise<void> {
     this.#end = 'retiring'
-    if (this.serving !== undefined) await this.#parts.leave(this.serving)
-    await this.stop(timeout, false)
+    const leaving = this.serving === undefined ? Promise.resolve() : this.#parts.leave(this.serving)
+    await this.stop(await timeLeft(leaving, timeout), false)
   }
 
   /** Starts the configured spare. Called after the start of the app, which has precedence. */
