@@ -94,6 +94,11 @@ export class LinkedHosts implements WorkerHosts {
     await Promise.all([this.#cluster?.events?.stop(timeout), this.#links.drain(timeout, appStops)])
   }
 
+  /** Waits until other apps have read their answers, for at most `timeout` milliseconds. */
+  async finish(timeout: number): Promise<void> {
+    await this.#links.finish(timeout)
+  }
+
   /** Fails the calls in flight with `reason`. */
   async close(reason: ErrorRecord): Promise<void> {
     clearInterval(this.#reports)

@@ -16,6 +16,8 @@ export interface WorkerHosts {
   setIdentity(identity: Identity): void
   /** Waits until other apps call elsewhere, for at most `timeout` milliseconds. */
   drain(timeout: number, appStops: boolean): Promise<void>
+  /** Waits until other apps have read their answers, for at most `timeout` milliseconds. */
+  finish(timeout: number): Promise<void>
   /** Fails the calls in flight with `reason`. */
   close(reason: ErrorRecord): Promise<void>
 }
@@ -30,6 +32,7 @@ export const noHosts: WorkerHosts = {
   announced: async () => {},
   setIdentity: () => {},
   drain: async () => {},
+  finish: async () => {},
   close: async () => {},
 }
 

@@ -64,6 +64,36 @@ describe('a host that stops while another one serves', () => {
     assert.deepEqual(first.done, ['before', 'meanwhile'])
   })
 
+  it('ends when its callers have read their answers, over a slow link', async () => {
+    await using host = await ShopHost.start('far')
+    await using proxy = await FaultProxy.open(host.port)
+    using caller = await ShopCaller.open([{ ...host.address, port: proxy.port }])
+    await caller.linked()
+    host.answer = 'x'.repeat(1024 ** 2)
+    // Until after they have confirmed that they know.
+    host.delay = 1_000
+    proxy.weather = { delay: 0, rate: 5_000_000 }
+    const calls = Promise.all(Array.from({ length: 20 }, (_, at) => safe(caller.shop.write(at))))
+    await host.began(20)
+    await host.links.drain(30_000, true)
+    await host.links.finish(30_000)
+    host.links.close({ code: 'SERVICE_UNAVAILABLE', message: 'worker 1 has stopped' })
+    const codes = (await calls).map(([error]) => error?.code)
+    assert.deepEqual(codes, Array(20).fill(undefined))
+  })
+
+  it('does not wait for callers that have read their answers', async () => {
+    await using host = await ShopHost.start('far')
+    await using proxy = await FaultProxy.open(host.port)
+    using caller = await ShopCaller.open([{ ...host.address, port: proxy.port }])
+    await caller.linked()
+    await caller.shop.write('before')
+    await host.links.finish(30_000)
+    proxy.freeze()
+    await host.links.finish(2 ** 31 - 1)
+    assert.equal(host.links.size, 1)
+  })
+
   it('ends in time when a caller confirms nothing', async () => {
     await using host = await ShopHost.start('far')
     await using proxy = await FaultProxy.open(host.port)

@@ -1,6 +1,8 @@
 /** Large items that come to the host that runs them over a slow network to NATS. */
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { jetstreamManager } from '@nats-io/jetstream'
 import { ConsumerWait } from '../../src/queue/streams/consumer-wait.ts'
 import { encodeItem } from '../../src/queue/streams/item-message.ts'
 import type { ItemStreams } from '../../src/queue/streams/item-streams.ts'
@@ -8,6 +10,7 @@ import { LateItems } from '../../src/queue/streams/late-items.ts'
 import { NetworkPace } from '../../src/queue/streams/network-pace.ts'
 import { RepeatedLines } from '../../src/shared/output/repeated-lines.ts'
 import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
+import { pollUntil } from '../support/app/test-app.ts'
 import { fair, FaultProxy } from '../hosts/support/fault-proxy.ts'
 import { programs, QueueApp, quick } from './support.ts'
 
@@ -55,6 +58,38 @@ describe('a host that is behind a slow network', { skip: withoutNats }, () => {
     assert.deepEqual(post.logged('NATS at'), [])
     proxy.weather = fair
   })
+})
+
+test('a server that stands still while it sends items is no slow network', { skip: withoutNats }, async () => {
+  await using nats = await NatsServer.startWithJetStream()
+  await using shop = await startShop(nats.port)
+  await using post = await startPost(nats.port)
+  let count = 0
+  let isOver = false
+  const lane = async (): Promise<void> => {
+    while (!isOver) {
+      const to = `no${++count}`
+      await shop.mail.send.enqueue({ to, more: 'x'.repeat(200_000) } as { to: string }).catch(() => {})
+    }
+  }
+  const lanes = Promise.all([lane(), lane(), lane(), lane()])
+  await post.untilLogged('sent no', 40)
+  nats.freeze()
+  await sleep(6_000)
+  nats.thaw()
+  const before = post.logged('sent no').length
+  await post.untilLogged('sent no', before + 40)
+  isOver = true
+  await lanes
+  await pollUntil(() => post.counts.waiting === 0 && post.counts.running === 0)
+  // By then the server has answered an order for more time.
+  await sleep(1_000)
+  assert.deepEqual([...post.logged('is slow'), ...shop.logged('is slow')], [])
+  const connection = await nats.connect()
+  const { consumers } = await jetstreamManager(connection)
+  const waits = (await consumers.list('busbar_shop_queue_ready').next()).map(({ config }) => config.ack_wait)
+  await connection.close()
+  assert.deepEqual(waits, [10e9])
 })
 
 /** A server that has one consumer, as a host sees it. */
@@ -161,7 +196,7 @@ for (const [what, isSlow, age, expected] of [
     const lines: string[] = []
     const repeated = new RepeatedLines((_, line) => void lines.push(line))
     const late = new LateItems({
-      streams: { isSlow: () => isSlow, targetOf: () => 'mail.send' } as unknown as ItemStreams,
+      streams: { pings: { isSlow: () => isSlow }, targetOf: () => 'mail.send' } as unknown as ItemStreams,
       stream: 'ready',
       subject: 'any',
       wait: {

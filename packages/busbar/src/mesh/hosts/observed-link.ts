@@ -118,6 +118,10 @@ export class ObservedLink implements Link {
     return this.#link.acknowledged()
   }
 
+  answersRead(): Promise<void> {
+    return this.#link.answersRead()
+  }
+
   close(reason: ErrorRecord): void {
     this.#link.close(reason)
   }

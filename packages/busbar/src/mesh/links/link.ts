@@ -147,6 +147,8 @@ export interface Link {
   askToMove(): void
   /** Resolves when the peer has read all that this side has sent so far, or the link is closed. */
   acknowledged(): Promise<void>
+  /** Resolves when the peer has read all answers that were sent so far, or the link is closed. */
+  answersRead(): Promise<void>
   /** Fails every call with `reason`, at both ends. */
   close(reason: ErrorRecord): void
   /** Called when the state changes. */

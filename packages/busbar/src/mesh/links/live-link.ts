@@ -13,6 +13,7 @@ import { LoadReports } from './load-reports.ts'
 import { type Packet, type PacketTransport, type PacketTransportListener, ProtocolError } from './packet-transport.ts'
 import { PeerUse } from './limits/peer-use.ts'
 import { SendQueue } from './send-queue.ts'
+import { SentAnswers } from './sent-answers.ts'
 import { UnreadLimits } from './limits/unread-limits.ts'
 import { WaitingCalls } from './limits/waiting-calls.ts'
 
@@ -44,6 +45,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   readonly #peers = new CallTable<LiveChannel>()
   readonly #blocked: BlockedChannels
   readonly #waiting: WaitingCalls
+  readonly #answers = new SentAnswers(() => this.acknowledged())
   readonly #frames: FrameReader
   /** Whether the peer accepts calls, as far as this side knows. */
   #state: Link['state'] = 'open'
@@ -110,7 +112,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
 
   open(head: CallHead, payload: unknown, ended: boolean, handler: ChannelHandler): Channel {
     const channel = new LiveChannel(this, this.#lastOwn + 1, head, ended ? 'receiving' : 'both')
-    const encoded = this.#refusal(channel) ?? encodedOrFailure(channel, payload, this.isForeign)
+    const encoded = this.#limits.refusal(this, head.service) ?? encodedOrFailure(channel, payload, this.isForeign)
     if ('code' in encoded) return refused(channel, encoded, handler)
     channel.handler = handler
     this.#lastOwn++
@@ -140,6 +142,10 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     return new Promise((resolve) => (this.#state === 'closed' ? resolve() : this.#keepAlive.ping(resolve)))
   }
 
+  answersRead(): Promise<void> {
+    return this.#answers.read()
+  }
+
   close(reason: ErrorRecord): void {
     if (this.#state === 'closed') return
     const encoded = encodeErrorRecord(reason)
@@ -152,6 +158,7 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
     if (!(channel.id > 0 ? this.#own : this.#peers).delete(channel)) return
     this.#blocked.delete(channel)
     if (channel.id > 0) return
+    this.#answers.add()
     this.#loads.answered(channel.head.service)
     this.#waiting.left(channel)
   }
@@ -289,11 +296,5 @@ class LiveLink implements Link, ChannelLink, FrameReceiver, PacketTransportListe
   #enter(state: Link['state']): void {
     this.#state = state
     this.onState?.()
-  }
-
-  #refusal({ head: { service } }: LiveChannel): ErrorRecord | undefined {
-    if (this.#state === 'closed') return linkLost(this.#label, 'is no longer linked', service)
-    if (this.#state === 'draining') return serviceStopping(service)
-    return this.#limits.refusal(this.inFlight, service)
   }
 }

@@ -6,6 +6,7 @@ import type { BegunList } from './begun-list.ts'
 import { acknowledge, type Delivery } from './consumers.ts'
 import { encodeItem, type StoredItem } from './item-message.ts'
 import type { ItemStreams } from './item-streams.ts'
+import { limitOf } from './queue-faults.ts'
 
 /** One attempt. It may outlive the connection that has delivered its message. */
 export interface Attempt {
@@ -66,6 +67,20 @@ export async function begunOf({ item, number, delivery, listed }: Attempt, list:
   return Math.max(number, item.attempts + (await list.countOf(listed)).begun)
 }
 
+/**
+ * The host that had the message may have moved the item before it ended. So it is moved as that
+ * host would have done: the server takes it once. False: there is no room.
+ */
+export async function passOn({ item, target, number, delivery }: Attempt): Promise<boolean> {
+  try {
+    await moveToLater({ ...item, attempts: number - 1, due: 0 }, target, delivery)
+    return true
+  } catch (error) {
+    if (limitOf(error) === undefined) throw error
+    return false
+  }
+}
+
 /** A message that is moved twice is one there. */
 export async function moveToLater(item: StoredItem, target: string, delivery: Delivery): Promise<void> {
   const { streams } = delivery
@@ -93,7 +108,7 @@ export async function complete<T>({ listed, delivery }: Attempt, list: BegunList
 
 /** Waits until the server has had their signs of life. Never rejects. */
 export async function confirm(streams: ItemStreams, attempts: readonly Attempt[]): Promise<void> {
-  const at = await streams.confirm().catch(() => undefined)
+  const at = await streams.pings.confirm().catch(() => undefined)
   if (at === undefined) return
   // A sign that may have come too late gives nothing back.
   for (const attempt of attempts)

@@ -22,14 +22,16 @@ import {
   moveToDead,
   moveToLater,
   newAttempt,
+  passOn,
 } from './attempt.ts'
 import type { BegunDelivery } from './begun-counts.ts'
 import { BegunList } from './begun-list.ts'
 import { acknowledgeBy, type Delivery } from './consumers.ts'
 import { type Earlier, earlierAttempts } from './earlier-attempts.ts'
 import { decodeItem, type StoredItem } from './item-message.ts'
-import { signInterval, tryTo } from './item-streams.ts'
+import { tryTo } from './item-streams.ts'
 import { limitOf } from './queue-faults.ts'
+import { signInterval } from './server-pings.ts'
 
 export interface AttemptsParts {
   readonly settings: QueueSettings
@@ -121,7 +123,7 @@ export class Attempts {
       if (earlier.is === 'held') return await this.#giveBack(attempt, delivery, ackWait)
       attempt.number += earlier.begun
       if (earlier.is === 'died') return await this.#giveUp(attempt)
-      if (earlier.begun > 0 && (await this.#passOn(attempt))) return this.#remove(attempt)
+      if (earlier.begun > 0 && (await passOn(attempt))) return this.#remove(attempt)
       attempt.listed = as
       const kept = this.list.add(as)
       await (delivery.streams.delay > 0 ? settlesWithin(slowLimit, [kept]) : kept)
@@ -144,20 +146,6 @@ export class Attempts {
   async #giveUp(attempt: Attempt): Promise<void> {
     attempt.number--
     await this.#end(attempt, died)
-  }
-
-  /**
-   * The host that had the message may have moved the item before it ended. So it is moved as that
-   * host would have done: the server takes it once. False: there is no room.
-   */
-  async #passOn({ item, target, number, delivery }: Attempt): Promise<boolean> {
-    try {
-      await moveToLater({ ...item, attempts: number - 1, due: 0 }, target, delivery)
-      return true
-    } catch (error) {
-      if (limitOf(error) === undefined) throw error
-      return false
-    }
   }
 
   /** It has not begun, and does not count. Never rejects. */

@@ -71,7 +71,7 @@ export class SharedConsumer {
     if (this.#isOn !== isOn) await this.set(this.#isOn)
   }
 
-  /** Called every second. `lateness`: that of {@link ItemStreams}. */
+  /** Called every second. `lateness`: that of {@link ServerPings}. */
   watchNetwork(lateness: number | undefined): void {
     if (this.#messages === undefined) return
     if (lateness !== undefined) void this.#late.expect(lateness)
@@ -87,7 +87,7 @@ export class SharedConsumer {
       abort_on_missing_resource: true,
       callback: this.#take,
     }
-    await streams.confirm()
+    await streams.pings.confirm()
     const messages = await consumer.consume(settings)
     this.#messages = messages
     void this.#watch(messages)
@@ -101,7 +101,7 @@ export class SharedConsumer {
     for await (const status of messages.status()) {
       if (status.type !== 'heartbeats_missed' || status.count < mostMissed) continue
       // They may be behind a large message, and what is stopped now would be lost.
-      if (this.#parts.streams.isUnanswered) continue
+      if (this.#parts.streams.pings.isUnanswered) continue
       this.#warn('gets no messages; they are asked for anew')
       messages.stop()
     }
@@ -109,7 +109,7 @@ export class SharedConsumer {
   }
 
   readonly #take = (message: JsMsg): void => {
-    const heldAt = this.#parts.streams.confirmedAt
+    const heldAt = this.#parts.streams.pings.confirmedAt
     if (isHeld(heldAt)) this.#parts.take(this.#deliveryOf(message, heldAt))
     else this.#afterLate = this.#afterLate.then(() => this.#takeLate(message, heldAt))
   }

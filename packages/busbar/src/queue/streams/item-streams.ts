@@ -12,16 +12,8 @@ import {
 import type { QueueSettings } from '../../shared/queues.ts'
 import { splitTarget } from '../item-queue.ts'
 import type { NetworkPace } from './network-pace.ts'
+import { ServerPings } from './server-pings.ts'
 import { type ItemStream, type QueueStream, streamSettings } from './stream-settings.ts'
-import { decodeToken, encodeToken } from './subject-tokens.ts'
-
-/** Milliseconds between two signs of life: of each message, and of the server. */
-export const signInterval = 3_000
-/** Bytes that come over a network of {@link PacedPublisher}'s slowest kind in a second. */
-const leastBehind = 64 * 1024
-
-/** Milliseconds. A ping is sent every second. */
-const leastLate = 3_000
 
 /** Milliseconds. A server that has just lost its leader does not answer a request later either. */
 const readTimeout = 2_000
@@ -56,24 +48,20 @@ type WaitWatcher = (config: ConsumerConfig, askedAt: number) => void
 export class ItemStreams {
   readonly connection: NatsConnection
   readonly client: JetStreamClient
+  readonly pings: ServerPings
   readonly #parts: ItemStreamsParts
   readonly #publisher: PacedPublisher
   #manager: JetStreamManager | undefined
   #reader: JetStreamManager | undefined
   /** When the stream `ready` was made, by its server. */
   #madeAt = ''
-  #confirmedAt = performance.now()
-  /** Bytes that had come before. */
-  #before = 0
-  #pingedAt = performance.now()
-  /** When this process went on after a pause. */
-  #resumedAt = -Infinity
   /** By consumer. */
   readonly #waitWatchers = new Map<string, WaitWatcher>()
 
   constructor(parts: ItemStreamsParts) {
     this.#parts = parts
     this.connection = parts.connection
+    this.pings = new ServerPings(parts.connection, parts.bytesRead)
     this.#publisher = new PacedPublisher(parts.connection)
     this.client = parts.modules.jetstream.jetstream(parts.connection)
   }
@@ -102,52 +90,6 @@ export class ItemStreams {
       made.push(name)
     }
     return made
-  }
-
-  /**
-   * What is read now has left the server after this (`performance.now()`). A message may have
-   * waited in the socket of a process that was stopped.
-   */
-  get confirmedAt(): number {
-    return this.#confirmedAt
-  }
-
-  /**
-   * Resolves when the server has all that was sent, to when that was. The answer to a ping follows
-   * what the server sent before it. Rejects if the connection is closed.
-   */
-  async confirm(): Promise<number> {
-    const at = performance.now()
-    if (at - this.#pingedAt > 2 * signInterval) this.#resumedAt = at
-    this.#pingedAt = at
-    const before = this.#parts.bytesRead()
-    await this.connection.flush()
-    if (at > this.#confirmedAt) this.#before = before
-    this.#confirmedAt = Math.max(this.#confirmedAt, at)
-    return at
-  }
-
-  /** The server does not answer pings. It is not there, or large messages come first. */
-  get isUnanswered(): boolean {
-    return performance.now() - this.#confirmedAt > 2 * signInterval
-  }
-
-  /**
-   * Whether a message that was sent after `sentAt` and is read now has come over a slow network. It
-   * may also have waited for this process, or for its server.
-   */
-  isSlow(sentAt: number): boolean {
-    const wasPaused = sentAt < this.#resumedAt || performance.now() - this.#pingedAt > 2 * signInterval
-    return !wasPaused && this.#parts.bytesRead() - this.#before > leastBehind
-  }
-
-  /**
-   * Milliseconds for which what the server has sent has been on its way over a slow network.
-   * Undefined: it is not known to be slow.
-   */
-  get lateness(): number | undefined {
-    const age = performance.now() - this.#confirmedAt
-    return age > leastLate && this.isSlow(this.#confirmedAt) ? age : undefined
   }
 
   /** Milliseconds that an answer may take longer than usual. */
@@ -290,5 +232,20 @@ export function tryTo(work: () => void): boolean {
     return true
   } catch {
     return false
+  }
+}
+
+/** Names as tokens of subjects. */
+
+function encodeToken(text: string): string {
+  return encodeURIComponent(text).replaceAll('*', '%2A').replaceAll('.', '%2E')
+}
+
+/** Anybody in the cluster may publish to a subject that is not ours. */
+function decodeToken(token: string): string {
+  try {
+    return decodeURIComponent(token)
+  } catch {
+    return token
   }
 }

@@ -72,7 +72,7 @@ export class LateItems {
     const age = performance.now() - heldAt
     const target = streams.targetOf(message.subject)
     const comesAgain = 'another host may have it. If none has, it comes again'
-    if (!streams.isSlow(heldAt))
+    if (!streams.pings.isSlow(heldAt))
       return this.#warn(
         `${this.#nameOf(message)} was read ${seconds(age)} after NATS had sent it, and ${comesAgain}`,
         `${target} read`,

@@ -114,7 +114,7 @@ export class QueueSession {
       return await this.#carryOut(order, limit)
     } catch (error) {
       if (BusbarError.is(error)) throw error
-      throw unanswered(order.kind, faultOf(error, this.#parts.streams.isUnanswered), error)
+      throw unanswered(order.kind, faultOf(error, this.#parts.streams.pings.isUnanswered), error)
     }
   }
 
@@ -151,8 +151,8 @@ export class QueueSession {
     for (const timer of this.#timers) clearInterval(timer)
     const { streams, pace } = this.#parts
     // The server may have closed the connection because too much was on its way.
-    const { isUnanswered, confirmedAt } = streams
-    if (isUnanswered && streams.isSlow(confirmedAt)) pace.wasSlow(performance.now() - confirmedAt)
+    const { isUnanswered, confirmedAt } = streams.pings
+    if (isUnanswered && streams.pings.isSlow(confirmedAt)) pace.wasSlow(performance.now() - confirmedAt)
     streams.release()
   }
 
@@ -165,8 +165,8 @@ export class QueueSession {
 
   #watchNetwork(): void {
     const { streams } = this.#parts
-    void streams.confirm().catch(() => {})
-    for (const one of [this.#later, ...this.#consumers.values()]) one.watchNetwork(streams.lateness)
+    void streams.pings.confirm().catch(() => {})
+    for (const one of [this.#later, ...this.#consumers.values()]) one.watchNetwork(streams.pings.lateness)
   }
 
   /** Never rejects. */

@@ -245,6 +245,7 @@ export class WorkerApp {
     limits.close()
     this.#reusePort?.closeRefused()
     const stopped = { code: 'SERVICE_UNAVAILABLE', message: `worker ${init.slot} has stopped` } as const
+    await hosts.finish(Math.max(0, deadline - performance.now()))
     await hosts.close(stopped)
     await peers.close(stopped)
   }

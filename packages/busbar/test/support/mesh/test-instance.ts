@@ -49,6 +49,7 @@ class TestLink implements Link {
   readonly leave = unused
   readonly askToMove = unused
   readonly acknowledged = unused
+  readonly answersRead = unused
   readonly close = unused
   readonly #instance: TestInstance
 

@@ -122,6 +122,18 @@ export class ExportedLinks {
     await waitWhile(() => this.#isAnswering, deadline)
   }
 
+  /**
+   * Waits for at most `timeout` milliseconds until the calls in flight are answered, and their
+   * callers have read that: over a slow network, answers wait here.
+   */
+  async finish(timeout: number): Promise<void> {
+    const deadline = performance.now() + timeout
+    await waitWhile(() => this.#isAnswering, deadline)
+    const read = Promise.all([...this.#links].map((link) => link.answersRead()))
+    await settlesWithin(Math.max(0, deadline - performance.now()), [read])
+  }
+
+  /** What callers have not read is lost. */
   close(reason: ErrorRecord): void {
     this.#isStopping = true
     for (const link of this.#links) link.close(reason)

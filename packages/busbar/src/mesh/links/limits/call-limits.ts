@@ -1,7 +1,7 @@
 import type { ErrorRecord } from '../../../contract/errors.ts'
 import { maxCalls } from './limits.ts'
-import type { Channel, ChannelHandler } from '../link.ts'
-import { tooManyCalls, tooMuchQueued } from '../link-errors.ts'
+import type { Channel, ChannelHandler, Link } from '../link.ts'
+import { linkLost, serviceStopping, tooManyCalls, tooMuchQueued } from '../link-errors.ts'
 import type { LiveChannel } from '../live-channel.ts'
 import { ProtocolError } from '../packet-transport.ts'
 import type { PeerUse } from './peer-use.ts'
@@ -29,9 +29,11 @@ export class CallLimits {
     this.#most = parts.most ?? maxCalls
   }
 
-  /** Why this side, which has so many, may make no further call. */
-  refusal(inFlight: number, service: string): ErrorRecord | undefined {
+  /** Why this side may make no further call. */
+  refusal({ state, inFlight }: Pick<Link, 'state' | 'inFlight'>, service: string): ErrorRecord | undefined {
     const { label, sendQueue } = this.#parts
+    if (state === 'closed') return linkLost(label, 'is no longer linked', service)
+    if (state === 'draining') return serviceStopping(service)
     if (inFlight >= this.#most) return tooManyCalls(label, inFlight, service)
     return sendQueue.isFull ? tooMuchQueued(label, sendQueue.unread, service) : undefined
   }
