@@ -258,7 +258,8 @@ impl Attempt<'_> {
                 Err(_) if forwarding.has_begun() => return self.cut(),
                 Err(_) => return lost(forwarding),
             };
-            let progress = forwarding.take(&buffer[..length], |bytes| self.call.send(bytes));
+            let is_last = self.call.served.io.is_draining();
+            let progress = forwarding.take(&buffer[..length], is_last, |bytes| self.call.send(bytes));
             has_begun.set(forwarding.has_begun());
             if let Some(status) = forwarding.status() {
                 self.counted.answered(status);

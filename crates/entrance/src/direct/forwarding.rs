@@ -47,7 +47,9 @@ impl Forwarding {
         self.scan.has_informed
     }
 
-    pub fn take(&mut self, bytes: &[u8], send: impl Fn(&[u8])) -> Progress {
+    /// `is_last`: the client's connection gets no further response.
+    pub fn take(&mut self, bytes: &[u8], is_last: bool, send: impl Fn(&[u8])) -> Progress {
+        self.parts.asked.keep_alive &= !is_last;
         let taken = self.scan.feed_to(bytes, &mut self.parts);
         if self.parts.is_malformed || self.scan.is_switched() {
             return Progress::Malformed;

@@ -13,6 +13,9 @@ impl Call {
     }
 
     pub(super) fn refuse_hung_up(&self, request: &Request) {
+        if self.served.io.is_draining() {
+            return self.refuse(request, Refusal::NotServing, "has stopped before it had answered");
+        }
         self.refuse(request, Refusal::HungUp, "ended before it had answered");
     }
 
