@@ -21,6 +21,24 @@ describe('calls with large answers that arrive together', () => {
     assert.equal(host.done.length, 103)
   })
 
+  it('begin a few at a time if their answers are errors, too', async () => {
+    await using host = await ShopHost.start('far')
+    host.answer = { left: 0, large }
+    await using peer = await RawPeer.open(host.port)
+    peer.send([RawPeer.callFrame(1, 0, 'fails')])
+    await peer.frames((frame) => frame[0] === 5, 1)
+    host.delay = 30
+    peer.socket.pause()
+    peer.send(Array.from({ length: 100 }, (_, at) => RawPeer.callFrame(at + 2, at, 'fails')))
+    await peer.flushed()
+    using caller = await ShopCaller.open([host.address])
+    for (let at = 0; at < 3; at++) await caller.shop.fails(at).catch(() => {})
+    assert.ok(host.done.length < 80, `${host.done.length} calls have begun`)
+    peer.socket.resume()
+    await peer.frames((frame) => frame[0] === 5, 101)
+    assert.equal(host.done.length, 104)
+  })
+
   it('wait only a moment for calls of their method that are not answered', async () => {
     await using host = await ShopHost.start('far')
     using caller = await ShopCaller.open([host.address])

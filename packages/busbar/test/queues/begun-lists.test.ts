@@ -91,7 +91,7 @@ describe('the lists of what has begun', { skip: withoutNats }, () => {
     await untilEmpty([app])
   })
 
-  it('are missed by check --live if the user may not write them', async () => {
+  it('are missed by check --live and by busbar queue if the user may not write them', async () => {
     const user = 'user: "shop", password: "p"'
     const denied = 'publish: { allow: ">", deny: "busbar.shop.queue.begun.>" }, subscribe: ">"'
     await using nats = await NatsServer.startWithJetStream(
@@ -101,6 +101,11 @@ describe('the lists of what has begun', { skip: withoutNats }, () => {
     await app.start()
     const { code, stdout } = await app.checkLive()
     assert.equal(code, 1, stdout)
-    assert.match(stdout, /the queue of the cluster cannot be used: .*Publish to "busbar\.shop\.queue\.begun\./)
+    const fault = /the queue of the cluster cannot be used: .*Publish to "busbar\.shop\.queue\.begun\./
+    assert.match(stdout, fault)
+    const listed = await app.queue()
+    assert.deepEqual([listed.code, listed.stdout.trim()], [0, 'the queue is empty'])
+    assert.match(listed.stderr, fault)
+    assert.match(listed.stderr, /Permit the user of the app what the message names/)
   })
 })

@@ -124,15 +124,15 @@ export class LiveChannel implements Channel {
     this.#hasFailed = true
     if (this.#queued !== undefined) return void this.#queued.push({ type: 5, value: encoded })
     const { sendQueue } = this.#link
-    sendQueue.push(errorFrame(this.id, notStarted, encoded, sendQueue.nextPart), encoded)
+    const size = sendQueue.push(errorFrame(this.id, notStarted, encoded, sendQueue.nextPart), encoded)
+    if (!notStarted) this.window?.failed(size)
     this.#finish()
   }
 
   cancel(reason: ErrorRecord): void {
     if (this.isOver) return
     const encoded = encodeErrorRecord(reason, this.#link.isForeign)
-    const { sendQueue } = this.#link
-    sendQueue.push(cancelFrame(this.id, encoded, sendQueue.nextPart), encoded)
+    this.#link.sendQueue.push(cancelFrame(this.id, encoded, this.#link.sendQueue.nextPart), encoded)
     this.abandon()
     this.#finish()
   }

@@ -44,8 +44,8 @@ export class RawPeer implements AsyncDisposable {
     return peer
   }
 
-  static callFrame(id: number, input: unknown): unknown[] {
-    return [1, id, 0, 1, 'shop', 'write', 0, 0, -1, 0, 1, input]
+  static callFrame(id: number, input: unknown, method = 'write'): unknown[] {
+    return [1, id, 0, 1, 'shop', method, 0, 0, -1, 0, 1, input]
   }
 
   call(id: number, input: unknown = 1): void {

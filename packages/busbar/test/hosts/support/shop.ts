@@ -86,7 +86,10 @@ export class Shop {
       read: act,
       write: act,
       keyed: act,
-      fails: async (_, { fail }) => fail('SOLD_OUT', { left: 0 }),
+      fails: async (input, context) => {
+        if (this.answer === undefined) return context.fail('SOLD_OUT', { left: 0 })
+        return context.fail('SOLD_OUT', (await act(input, context)) as { left: number })
+      },
       busy: async (_, context) => {
         if (this.isDown) throw down()
         return await act('busy', context)

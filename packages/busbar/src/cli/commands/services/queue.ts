@@ -1,10 +1,12 @@
 import type * as z from 'zod'
 import { BusbarError } from '../../../contract/errors.ts'
 import { dropDeadLetter, listQueue, retryDeadLetter } from '../../../supervisor/admin/operations/queue.ts'
+import type { AdminClient } from '../../../supervisor/admin/api-client.ts'
 import { findRun } from '../../admin/find-runs.ts'
 import { printResult } from '../../admin/print-result.ts'
 import type { CommandContext } from '../../command.ts'
 import { alignColumns } from '../../terminal/columns.ts'
+import { printError } from '../../terminal/print-error.ts'
 import { type Output, paint } from '../../terminal/terminal.ts'
 import { oneLine } from '../../../shared/output/printable.ts'
 
@@ -21,8 +23,11 @@ export async function queue(context: CommandContext): Promise<number> {
   const { admin } = await findRun(flags.app, context)
   if (number === undefined) {
     const limit = Math.min(1_000, Math.max(0, flags.lines ?? 20))
+    const fault = faultOf(admin)
     const list = await admin.json(listQueue, { limit }, { timeout })
     printResult(context, list, listText(list, terminal.out))
+    const error = await fault
+    if (error !== undefined) printError(terminal.err, error, flags.verbose === true)
     return 0
   }
   const operation = action === 'retry' ? retryDeadLetter : dropDeadLetter
@@ -30,6 +35,19 @@ export async function queue(context: CommandContext): Promise<number> {
   const what = `${result.count} dead ${result.count === 1 ? 'letter' : 'letters'}`
   printResult(context, { ok: true, ...result }, `${action === 'retry' ? 'put back' : 'deleted'}: ${what}`)
   return 0
+}
+
+/**
+ * Why no item can be added or begun, though the queue can be read: its user may not write it, or
+ * the disk is full. Never rejects.
+ */
+async function faultOf(admin: AdminClient): Promise<BusbarError | undefined> {
+  try {
+    await admin.json(listQueue, { limit: 0, check: 'true' }, { timeout })
+    return undefined
+  } catch (error) {
+    return BusbarError.from(error)
+  }
 }
 
 function numberOf(action: string, given: string | undefined): number | 'all' {

@@ -17,8 +17,19 @@ export class MethodAnswers {
 
   sent(size: number): void {
     this.isKnown = true
-    if (size * this.fitting > maxInTransit) this.fitting = Math.max(fewestCalls, Math.floor(maxInTransit / size))
-    else if (this.fitting < maxHostCalls) this.fitting++
+    if (!this.#isTooLarge(size) && this.fitting < maxHostCalls) this.fitting++
+  }
+
+  /** A declared error may be large. One that is small says nothing about answers. */
+  sentError(size: number): void {
+    if (this.#isTooLarge(size)) this.isKnown = true
+  }
+
+  /** Fewer fit then. */
+  #isTooLarge(size: number): boolean {
+    if (size * this.fitting <= maxInTransit) return false
+    this.fitting = Math.max(fewestCalls, Math.floor(maxInTransit / size))
+    return true
   }
 }
 

@@ -49,6 +49,10 @@ export class BeginWindow {
     this.#answers.sent(size)
   }
 
+  failed(size: number): void {
+    this.#answers.sentError(size)
+  }
+
   /** A call is over, answered or not. Returns whether others wait for that. */
   ends(): boolean {
     this.#isMoving = true
