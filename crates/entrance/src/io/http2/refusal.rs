@@ -1,8 +1,9 @@
 //! What the client of a stream gets in place of its response, or of the rest of it.
 
 use super::stream::{Http2Stream, State};
+use crate::http1::cors;
 use crate::http1::method::begins_head;
-use crate::http1::refusal::Refusal;
+use crate::http1::refusal::{Refusal, Refused};
 use crate::http1::response::ResponseScan;
 use crate::io::shared::Io;
 
@@ -18,9 +19,9 @@ impl Http2Stream {
             self.response.breaks_off();
         } else {
             let target = self.head.split(|&byte| byte == b' ').nth(1).unwrap_or_default();
-            let is_head = begins_head(&self.head);
-            let answer = refusal.answer(io.entrance.limits.problems, is_head, target);
-            ResponseScan::new(is_head).feed_to(&answer, &mut self.response);
+            let refused = Refused { is_head: begins_head(&self.head), target, origin: cors::origin_of(&self.head) };
+            let answer = refusal.answer(io.entrance.limits.problems, &io.entrance.origins(), refused);
+            ResponseScan::new(refused.is_head).feed_to(&answer, &mut self.response);
             self.response.completes();
         }
         self.state = State::Over;
