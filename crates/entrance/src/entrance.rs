@@ -106,6 +106,11 @@ impl Entrance {
         })
     }
 
+    /// Sites whose pages may read what the entrance answers itself.
+    pub fn origins(&self) -> Arc<[String]> {
+        self.direct.settings().origins.clone()
+    }
+
     /// Returns the number by which it is found.
     pub fn register(entrance: &Arc<Self>) -> u32 {
         let mut all = ENTRANCES.write();

@@ -89,6 +89,7 @@ pub struct DirectOptions {
     pub response_timeout: u32,
     pub keep_alive: u32,
     pub reserved: Vec<String>,
+    pub origins: Vec<String>,
 }
 
 impl From<DirectOptions> for Settings {
@@ -99,6 +100,7 @@ impl From<DirectOptions> for Settings {
             response_timeout: Duration::from_millis(u64::from(options.response_timeout)),
             keep_alive: u64::from(options.keep_alive) / 1000,
             reserved: options.reserved,
+            origins: options.origins.into(),
         }
     }
 }

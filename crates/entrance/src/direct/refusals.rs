@@ -2,6 +2,7 @@
 
 use super::call::Call;
 use super::request::Request;
+use crate::http1::cors;
 use crate::http1::refusal::{Refusal, problem};
 
 impl Call {
@@ -35,9 +36,11 @@ impl Call {
     }
 
     fn send_problem(&self, request: &Request, refusal: Refusal, detail: &str, more: &str) {
-        self.served.io.entrance.stats.refused(refusal);
+        let entrance = &self.served.io.entrance;
+        entrance.stats.refused(refusal);
         let (status, title, code, _) = refusal.details();
         let more = format!(r#""instance":"{}","code":"{code}"{more}"#, request.path());
-        self.send(&problem(status, title, detail, &more, request.is_head()));
+        let fields = cors::fields(&entrance.origins(), cors::origin_of(&request.text));
+        self.send(&problem(status, title, detail, &more, &fields, request.is_head()));
     }
 }

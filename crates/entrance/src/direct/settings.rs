@@ -1,5 +1,6 @@
 //! What the supervisor says about direct requests.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Where an instance of a service can be reached.
@@ -19,7 +20,7 @@ pub struct Instance {
     pub slot: Option<u32>,
 }
 
-/// What the gateway's config says about direct requests.
+/// What the gateway's config says about direct requests, and about the entrance's own responses.
 #[derive(Debug, Default)]
 pub struct Settings {
     /// Sizes of heads and of bodies, in bytes. Others go to a worker, which refuses them.
@@ -31,4 +32,6 @@ pub struct Settings {
     pub keep_alive: u64,
     /// Paths that begin so are the gateway's own.
     pub reserved: Vec<String>,
+    /// Sites whose pages may read what the entrance answers itself.
+    pub origins: Arc<[String]>,
 }

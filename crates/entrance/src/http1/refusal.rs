@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::date;
+use super::{cors, date};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -33,6 +33,16 @@ pub enum Refusal {
     ConnectionLimit,
 }
 
+/// What is known of a request that is refused.
+#[derive(Clone, Copy, Default)]
+pub struct Refused<'a> {
+    pub is_head: bool,
+    /// Of a request whose head was read.
+    pub target: &'a [u8],
+    /// Likewise.
+    pub origin: Option<&'a [u8]>,
+}
+
 /// Each refusal with its name in metrics.
 pub const REFUSALS: [(Refusal, &str); 15] = [
     (Refusal::Malformed, "malformed"),
@@ -54,11 +64,11 @@ pub const REFUSALS: [(Refusal, &str); 15] = [
 
 impl Refusal {
     /// The whole response. `problems`: as problem details (RFC 9457), like those of the gateway,
-    /// even where Node has a response of its own. `target`: of a request that was read.
-    pub fn answer(self, problems: bool, is_head: bool, target: &[u8]) -> Cow<'static, [u8]> {
+    /// even where Node has a response of its own. `origins`: whose pages may read those.
+    pub fn answer(self, problems: bool, origins: &[String], refused: Refused<'_>) -> Cow<'static, [u8]> {
         match self.plain() {
             Some(text) if !problems => Cow::Borrowed(text),
-            _ => Cow::Owned(self.problem(is_head, target)),
+            _ => Cow::Owned(self.problem(origins, refused)),
         }
     }
 
@@ -67,13 +77,13 @@ impl Refusal {
         if self == Self::NotImplemented && !problems { 501 } else { self.details().0 }
     }
 
-    fn problem(self, is_head: bool, target: &[u8]) -> Vec<u8> {
+    fn problem(self, origins: &[String], Refused { is_head, target, origin }: Refused<'_>) -> Vec<u8> {
         let (status, title, code, detail) = self.details();
         let mut more = format!(r#""code":"{code}""#);
         if status >= 500 && target.first() == Some(&b'/') {
             more.push_str(&format!(r#","instance":"{}""#, escaped(without_query(target))));
         }
-        problem(status, title, detail, &more, is_head)
+        problem(status, title, detail, &more, &cors::fields(origins, origin), is_head)
     }
 
     /// Status, title, code and detail. The codes are those of
@@ -139,14 +149,14 @@ impl Refusal {
     }
 }
 
-/// A response with problem details. `more`: further members, as JSON.
-pub fn problem(status: u16, title: &str, detail: &str, more: &str, is_head: bool) -> Vec<u8> {
+/// A response with problem details. `more`: further members, as JSON. `fields`: further lines.
+pub fn problem(status: u16, title: &str, detail: &str, more: &str, fields: &str, is_head: bool) -> Vec<u8> {
     let body = format!(r#"{{"type":"about:blank","title":"{title}","status":{status},"detail":"{detail}",{more}}}"#);
     let retry = if status == 503 { "retry-after: 1\r\n" } else { "" };
     let length = body.len();
     format!(
         "HTTP/1.1 {status} {title}\r\ncontent-type: application/problem+json\r\ncontent-length: {length}\r\n\
-         cache-control: no-store\r\n{retry}date: {}\r\nconnection: close\r\n\r\n{}",
+         cache-control: no-store\r\n{retry}{fields}date: {}\r\nconnection: close\r\n\r\n{}",
         date::now(),
         if is_head { "" } else { &body }
     )
@@ -172,7 +182,7 @@ mod tests {
         for (place, (refusal, _)) in REFUSALS.into_iter().enumerate() {
             assert_eq!(refusal as usize, place);
             for problems in [false, true] {
-                let text = String::from_utf8(refusal.answer(problems, false, b"/").into_owned()).unwrap();
+                let text = String::from_utf8(refusal.answer(problems, &[], Refused::default()).into_owned()).unwrap();
                 assert!(text.starts_with(&format!("HTTP/1.1 {} ", refusal.status(problems))), "{text}");
             }
         }

@@ -10,7 +10,7 @@ use tokio::task::{JoinHandle, spawn_local};
 use super::shared::{Io, Open};
 use super::stream::{Ends, Stream};
 use super::{handshake, http1};
-use crate::http1::refusal::Refusal;
+use crate::http1::refusal::{Refusal, Refused};
 
 pub fn start(io: Rc<Io>, listener: StdListener, secure: bool) -> Option<JoinHandle<()>> {
     let listener = TcpListener::from_std(listener).ok()?;
@@ -50,7 +50,8 @@ fn refuse(io: &Io, stream: &TcpStream, secure: bool) {
     if secure {
         let _ = stream.try_write(INTERNAL_ERROR);
     } else {
-        let _ = stream.try_write(&Refusal::ConnectionLimit.answer(io.entrance.limits.problems, false, b""));
+        let _ =
+            stream.try_write(&Refusal::ConnectionLimit.answer(io.entrance.limits.problems, &[], Refused::default()));
     }
 }
 

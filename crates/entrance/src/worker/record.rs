@@ -98,7 +98,7 @@ pub mod flag {
 
 /// The version of this format and of the add-on's classes. Raise it with each change: a binary
 /// serves only a library that has the same number.
-pub const FORMAT: u32 = 16;
+pub const FORMAT: u32 = 17;
 pub const WORDS: usize = 8;
 pub const REQUEST_WORDS: usize = 24;
 pub const REPLY_WORDS: usize = 5;

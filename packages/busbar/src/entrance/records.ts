@@ -5,7 +5,7 @@
 import type { AddressInfo } from 'node:net'
 
 /** The version of this format and of the add-on's classes. A binary with another is not used. */
-export const recordFormat = 16
+export const recordFormat = 17
 
 /** To a worker. */
 export const requestKind = 1

@@ -38,6 +38,7 @@ impl Connection {
         }
         self.is_head = head.method.of(text) == b"HEAD";
         let bytes = &text[head.start..head.end];
+        self.origin = origin(fields, text).map(Box::from);
         let at_hand = match head.framing {
             Framing::Length(length) => {
                 if length > io.entrance.limits.max_body {
@@ -123,6 +124,11 @@ impl Connection {
             self.met.push(worker.clone());
         }
     }
+}
+
+fn origin<'a>(fields: &Fields, text: &'a [u8]) -> Option<&'a [u8]> {
+    let found = fields.iter().find(|(name, _)| name.of(text).eq_ignore_ascii_case(b"origin"));
+    found.map(|(_, value)| value.of(text))
 }
 
 fn is_tunnel(head: &Head, fields: &Fields, text: &[u8]) -> bool {

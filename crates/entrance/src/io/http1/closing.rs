@@ -8,7 +8,7 @@ use tokio::io::AsyncWrite;
 use super::buffer::{Buffer, KEPT};
 use super::connection::{Connection, Next, Phase};
 use crate::http1::method::begins_head;
-use crate::http1::refusal::Refusal;
+use crate::http1::refusal::{Refusal, Refused};
 use crate::io::exchange::Exchange;
 use crate::io::shared::Io;
 use crate::limits::LINGER_BYTES;
@@ -54,6 +54,7 @@ impl Connection {
         self.since = io.entrance.now();
         self.is_behind = !self.input.is_empty();
         self.is_head = false;
+        self.origin = None;
         // An idle connection keeps little, also after a long head.
         for kept in [&mut self.retry, &mut self.target] {
             kept.clear();
@@ -87,7 +88,8 @@ impl Connection {
             }
             return Next::Closed;
         }
-        self.send_last(&refusal.answer(io.entrance.limits.problems, is_head, &self.target), io);
+        let refused = Refused { is_head, target: &self.target, origin: self.origin.as_deref() };
+        self.send_last(&refusal.answer(io.entrance.limits.problems, &io.entrance.origins(), refused), io);
         self.end()
     }
 

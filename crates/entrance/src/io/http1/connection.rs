@@ -47,6 +47,8 @@ pub struct Connection {
     pub(super) retry: Vec<u8>,
     /// Of the request in flight, or of the one that waits for a worker.
     pub(super) target: Vec<u8>,
+    /// That of its page.
+    pub(super) origin: Option<Box<[u8]>>,
     /// That one is a HEAD.
     pub(super) is_head: bool,
     /// The epoch of the current or the last exchange.
@@ -105,6 +107,7 @@ impl Connection {
             since: now,
             retry: Vec::new(),
             target: Vec::new(),
+            origin: None,
             is_head: false,
             epoch: 0,
             is_repeated: false,

@@ -71,6 +71,7 @@ async fn run(io: Rc<Io>, stream: Stream, ends: Ends, _open: Open) {
                     return Poll::Ready(Event::Flood);
                 }
                 if is_pending {
+                    shared.flushes.has_run(context);
                     return tick.poll(context, &io).map(|()| Event::Tick);
                 }
             }

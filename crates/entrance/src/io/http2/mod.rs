@@ -4,6 +4,7 @@
 mod allowance;
 mod body;
 pub mod connection;
+mod flushes;
 mod frame;
 mod frames;
 mod grpc;
@@ -11,6 +12,7 @@ mod head;
 mod head_block;
 mod open_bodies;
 mod passage;
+mod refusal;
 mod request_source;
 mod resets;
 mod response;

@@ -26,11 +26,15 @@ pub struct Resets {
 
 impl Resets {
     /// h2 sends a reset. There may be several of a stream, one for each frame behind its end.
-    pub fn sent(&mut self, stream: u32, now: u64) {
-        if !self.noticed.remove(stream) {
-            self.add(now);
-            self.sent.insert(stream);
+    /// Returns true for the first one.
+    pub fn sent(&mut self, stream: u32, now: u64) -> bool {
+        if self.noticed.remove(stream) {
+            return true;
         }
+        let is_first = !self.sent.contains(stream);
+        self.add(now);
+        self.sent.insert(stream);
+        is_first
     }
 
     /// The task of a stream has noticed that it was reset. Called once for a stream at most.
@@ -74,6 +78,10 @@ impl Streams {
         self.0.push_back(stream);
     }
 
+    fn contains(&self, stream: u32) -> bool {
+        self.0.contains(&stream)
+    }
+
     fn remove(&mut self, stream: u32) -> bool {
         let place = self.0.iter().position(|&other| other == stream);
         place.and_then(|place| self.0.remove(place)).is_some()
@@ -112,10 +120,10 @@ mod tests {
         resets.noticed(3, 60_000);
         assert_eq!(resets.count, 1);
         resets.noticed(5, 60_000);
-        resets.sent(5, 60_000);
+        assert!(resets.sent(5, 60_000));
         assert_eq!(resets.count, 2);
-        resets.sent(5, 60_000);
-        resets.sent(5, 60_000);
+        assert!(resets.sent(5, 60_000));
+        assert!(!resets.sent(5, 60_000));
         assert_eq!(resets.count, 4);
     }
 

@@ -8,7 +8,9 @@ use h2::server::SendResponse;
 use h2::{Reason, SendStream};
 use http::HeaderMap;
 
+use super::flushes::Ticket;
 use super::head;
+use super::shared::Shared;
 use crate::http1::response::ResponseParts;
 
 pub type Responder = SendResponse<Bytes>;
@@ -25,7 +27,7 @@ pub struct Response {
     pub is_tunnel: bool,
     queue: VecDeque<BytesMut>,
     trailers: Option<HeaderMap>,
-    is_complete: bool,
+    coming: Coming,
     end: End,
     /// Bytes of the worker's text that were sent and not counted by the caller.
     pub sent: usize,
@@ -33,6 +35,16 @@ pub struct Response {
     pub queued: usize,
     /// When bytes were last sent.
     progress_at: u64,
+}
+
+/// What comes behind what is queued.
+#[derive(Clone, Copy)]
+enum Coming {
+    More,
+    /// Nothing: the response is complete.
+    End,
+    /// A reset: it is not. The ticket: h2 has all that was queued.
+    Reset(Option<Ticket>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,7 +64,7 @@ impl Response {
             is_tunnel: false,
             queue: VecDeque::new(),
             trailers: None,
-            is_complete: false,
+            coming: Coming::More,
             end: End::None,
             sent: 0,
             queued: 0,
@@ -82,7 +94,7 @@ impl Response {
 
     /// What is queued is all of it.
     pub fn completes(&mut self) {
-        self.is_complete = true;
+        self.coming = Coming::End;
     }
 
     pub fn is_sent(&self) -> bool {
@@ -98,7 +110,12 @@ impl Response {
         self.end = End::Reset;
     }
 
-    /// The client must see that the body is incomplete.
+    /// What is queued is not all of it, and nothing more comes. The client must see that.
+    pub fn breaks_off(&mut self) {
+        self.coming = Coming::Reset(None);
+    }
+
+    /// As `breaks_off`, and without what the client has not got.
     pub fn reset(&mut self) {
         self.responder.send_reset(Reason::INTERNAL_ERROR);
         self.end = End::Sent;
@@ -117,12 +134,12 @@ impl Response {
     }
 
     /// As much as the client's windows allow.
-    pub fn send(&mut self, context: &mut Context<'_>, now: u64) {
+    pub fn send(&mut self, context: &mut Context<'_>, shared: &Shared, now: u64) {
         if self.end != End::None {
             return;
         }
         let Some(stream) = &mut self.stream else {
-            if self.is_complete {
+            if !matches!(self.coming, Coming::More) {
                 // A head that HTTP/2 does not have.
                 self.reset();
             } else if matches!(self.responder.poll_reset(context), Poll::Ready(_)) {
@@ -154,7 +171,7 @@ impl Response {
             }
             self.sent += piece.len();
             self.progress_at = now;
-            let is_last = self.is_complete && self.queue.is_empty() && self.trailers.is_none();
+            let is_last = matches!(self.coming, Coming::End) && self.queue.is_empty() && self.trailers.is_none();
             if stream.send_data(piece, is_last).is_err() {
                 self.end = End::Reset;
                 return;
@@ -164,7 +181,7 @@ impl Response {
                 return;
             }
         }
-        if self.queue.is_empty() && self.is_complete {
+        if self.queue.is_empty() && matches!(self.coming, Coming::End) {
             let ended = match self.trailers.take() {
                 Some(trailers) => stream.send_trailers(trailers),
                 None => stream.send_data(Bytes::new(), true),
@@ -172,6 +189,16 @@ impl Response {
             self.end = if ended.is_ok() { End::Sent } else { End::Reset };
         } else if matches!(stream.poll_reset(context), Poll::Ready(_)) {
             self.end = End::Reset;
+        } else if self.queue.is_empty() {
+            self.reset_when_flushed(context, shared);
+        }
+    }
+
+    fn reset_when_flushed(&mut self, context: &Context<'_>, shared: &Shared) {
+        match self.coming {
+            Coming::Reset(None) => self.coming = Coming::Reset(Some(shared.flushes.ask(context))),
+            Coming::Reset(Some(ticket)) if shared.flushes.is_over(ticket) => self.reset(),
+            Coming::More | Coming::End | Coming::Reset(_) => {}
         }
     }
 }

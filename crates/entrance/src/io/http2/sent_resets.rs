@@ -19,7 +19,7 @@ pub struct SentResets {
 
 impl SentResets {
     /// Calls `found` with each stream that was reset because of an error of its client.
-    pub fn sent(&mut self, mut bytes: &[u8], mut found: impl FnMut(u32)) {
+    pub fn sent(&mut self, mut bytes: &[u8], mut found: impl FnMut(u32, Reason)) {
         while !bytes.is_empty() {
             if self.skip > 0 {
                 let length = self.skip.min(bytes.len());
@@ -35,8 +35,9 @@ impl SentResets {
             if self.filled == RESET {
                 self.filled = 0;
                 let [.., s0, s1, s2, s3, r0, r1, r2, r3] = self.frame;
-                if is_error_of_client(Reason::from(u32::from_be_bytes([r0, r1, r2, r3]))) {
-                    found(u32::from_be_bytes([s0, s1, s2, s3]));
+                let reason = Reason::from(u32::from_be_bytes([r0, r1, r2, r3]));
+                if is_error_of_client(reason) {
+                    found(u32::from_be_bytes([s0, s1, s2, s3]), reason);
                 }
             } else if self.filled == HEADER && self.frame[3] != kind::RESET {
                 self.filled = 0;
@@ -80,7 +81,7 @@ mod tests {
         for size in [1, 5, 10, 1000] {
             let mut resets = SentResets::default();
             let mut found = Vec::new();
-            bytes.chunks(size).for_each(|piece| resets.sent(piece, |stream| found.push(stream)));
+            bytes.chunks(size).for_each(|piece| resets.sent(piece, |stream, _| found.push(stream)));
             assert_eq!(found, [3, 7, 11]);
         }
     }

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::flushes::Flushes;
 use super::resets::Resets;
 use crate::worker::Worker;
 
@@ -13,6 +14,7 @@ pub struct Shared {
     /// Streams of which there are tasks.
     open: Cell<u32>,
     pub resets: RefCell<Resets>,
+    pub flushes: Flushes,
     pub is_secure: bool,
     /// That the client has shown, in DER.
     pub certificate: Option<Box<[u8]>>,

@@ -13,10 +13,9 @@ use http::{Method, Request};
 use super::head;
 use super::response::{Responder, Response};
 use super::shared::Shared;
-use crate::http1::method::{begins_head, is_idempotent};
+use crate::http1::method::is_idempotent;
 use crate::http1::parser::{Fields, Progress, parse};
 use crate::http1::refusal::Refusal;
-use crate::http1::response::ResponseScan;
 use crate::io::exchange::{Body, Exchange};
 use crate::io::offer::{Offer, Origin, offer};
 use crate::io::shared::Io;
@@ -46,7 +45,7 @@ pub struct Http2Stream {
     pub(super) unconsumed: usize,
     pub(super) is_grpc: bool,
     /// The request's head as text, which a worker gets, or another one after it.
-    head: Vec<u8>,
+    pub(super) head: Vec<u8>,
     pub(super) is_repeated: bool,
     /// Workers that have seen this stream and must learn that it has closed.
     pub(super) met: Vec<Arc<Worker>>,
@@ -126,7 +125,9 @@ impl Http2Stream {
     /// Gives the request to a worker, also for a second time.
     pub(super) fn offer(&mut self, io: &Io) {
         let text = std::mem::take(&mut self.head);
-        if let Err(refusal) = self.try_offer(&text, io) {
+        let offered = self.try_offer(&text, io);
+        self.head = text;
+        if let Err(refusal) = offered {
             if refusal == Refusal::NoWorker && io.entrance.expects_worker() && !io.entrance.has_worker() {
                 let since = if let State::Waiting(since) = self.state { since } else { io.entrance.now() };
                 self.state = State::Waiting(since);
@@ -134,7 +135,6 @@ impl Http2Stream {
                 self.refuse(refusal, io);
             }
         }
-        self.head = text;
     }
 
     fn try_offer(&mut self, text: &[u8], io: &Io) -> Result<(), Refusal> {
@@ -183,25 +183,6 @@ impl Http2Stream {
         }
     }
 
-    /// Sends the entrance's own response. If a response has begun, the stream is reset.
-    pub(super) fn refuse(&mut self, refusal: Refusal, io: &Io) {
-        io.entrance.stats.refused(refusal);
-        if self.is_grpc {
-            return self.refuse_call(refusal);
-        }
-        let target = self.head.split(|&byte| byte == b' ').nth(1).unwrap_or_default();
-        let is_head = begins_head(&self.head);
-        let answer = refusal.answer(io.entrance.limits.problems, is_head, target);
-        if self.response.has_begun() {
-            self.response.reset();
-        } else {
-            ResponseScan::new(is_head).feed_to(&answer, &mut self.response);
-            self.response.completes();
-        }
-        self.state = State::Over;
-        self.wake();
-    }
-
     pub(super) fn on_reply(&mut self, record: &[u8], io: &Io) {
         let (second, epoch, length) = (word(record, 1), word(record, 3), word(record, 4) as usize);
         let State::Exchange(exchange) = &mut self.state else { return };
@@ -241,7 +222,7 @@ impl Http2Stream {
         }
         // Before the task of the connection runs, which would write a head by itself.
         if let Some(waker) = &self.waker {
-            self.response.send(&mut Context::from_waker(waker), io.entrance.now());
+            self.response.send(&mut Context::from_waker(waker), &self.shared, io.entrance.now());
         }
         self.wake();
     }
@@ -258,7 +239,7 @@ impl Http2Stream {
         if let Err(Some(refusal)) = self.pass_body(context, io) {
             self.refuse(refusal, io);
         }
-        self.response.send(context, io.entrance.now());
+        self.response.send(context, &self.shared, io.entrance.now());
         self.credit(io);
         if self.response.was_reset() {
             // A WebSocket may end in this way.

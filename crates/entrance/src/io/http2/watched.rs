@@ -5,11 +5,13 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
+use h2::Reason;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::frames::FrameCounter;
 use super::sent_resets::SentResets;
 use super::shared::Shared;
+use crate::http1::refusal::Refusal;
 use crate::io::shared::Io;
 use crate::io::stream::Stream;
 use crate::stats::add;
@@ -108,8 +110,15 @@ impl AsyncWrite for WatchedStream {
             add(&this.io.entrance.stats.bytes_out, length as u64);
             this.frames.sent(length);
             let now = this.io.entrance.now();
-            this.resets.sent(&bytes[..length], |stream| this.shared.resets.borrow_mut().sent(stream, now));
+            this.resets.sent(&bytes[..length], |stream, reason| {
+                let is_first = this.shared.resets.borrow_mut().sent(stream, now);
+                // A frame behind the end of a request refuses nothing.
+                if is_first && reason != Reason::STREAM_CLOSED {
+                    this.io.entrance.stats.refused(Refusal::Malformed);
+                }
+            });
         }
+        this.shared.flushes.tried(written.is_pending());
         match this.writes {
             Writes::Flow if written.is_pending() => this.writes = Writes::Blocked { seen: this.frames.seen },
             Writes::Blocked { .. } if written.is_ready() => {
@@ -124,7 +133,10 @@ impl AsyncWrite for WatchedStream {
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(context)
+        let this = self.get_mut();
+        let flushed = Pin::new(&mut this.stream).poll_flush(context);
+        this.shared.flushes.tried(flushed.is_pending());
+        flushed
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -80,6 +80,8 @@ export interface DirectOptions {
   readonly keepAlive: number
   /** Paths that begin so are the gateway's own. */
   readonly reserved: readonly string[]
+  /** Sites whose pages may read what the entrance answers itself; `*` for all. */
+  readonly origins: readonly string[]
 }
 
 /** An instance that serves in a process (a path), or of a command (a host and a port). */

@@ -7,7 +7,7 @@ import fs from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 // Saved before programs can replace them.
-const { openSync, closeSync } = fs
+const { openSync, closeSync, readdirSync } = fs
 
 /** A file that is readable under Node's permission model, too. */
 const probed = fileURLToPath(import.meta.url)
@@ -71,9 +71,14 @@ export function descriptorsLeft(): number {
   return first === Infinity ? Infinity : Math.max(0, first - lowestFree())
 }
 
-/** How many connections may be opened that later need a second descriptor each. */
+/**
+ * How many connections may be opened that later need a second descriptor each. It is asked once for
+ * a long time, so it counts those that are taken above the lowest free one, too: what starts takes
+ * some only for a while, and leaves gaps.
+ */
 export function pairsOfDescriptors(): number {
-  return Math.floor(descriptorsLeft() / 2)
+  const left = first === Infinity ? Infinity : Math.min(descriptorsLeft(), first - takenBelow(first))
+  return Math.max(0, Math.floor(left / 2))
 }
 
 function lowestFree(): number {
@@ -84,6 +89,16 @@ function lowestFree(): number {
   } catch (error) {
     // Other errors say nothing about descriptors.
     return isExhaustion(error) ? Infinity : 0
+  }
+}
+
+/** 0 where the system does not list them. */
+function takenBelow(end: number): number {
+  if (process.platform !== 'linux') return 0
+  try {
+    return readdirSync('/proc/self/fd').filter((name) => Number(name) < end).length
+  } catch {
+    return 0
   }
 }
 

@@ -11,7 +11,7 @@ export interface DirectPlan {
 }
 
 export function planDirect(app: App): DirectPlan {
-  const { routes, entry, openapi, probes } = app.gateway
+  const { routes, entry, openapi, probes, cors: origins = [] } = app.gateway
   const { maxHeaderSize, maxBodySize, responseTimeout, keepAliveTimeout } = app.limits
   const reserved = [probes === true ? ['/healthz', '/readyz'] : [], openapi?.path ?? [], openapi?.page ?? []].flat()
   const all = [
@@ -26,7 +26,14 @@ export function planDirect(app: App): DirectPlan {
       strip: strip !== false,
     })),
     services: hasPolicies(app) || app.traces !== undefined ? [] : app.services.filter(isDirect).map(({ name }) => name),
-    options: { maxHead: maxHeaderSize, maxBody: maxBodySize, responseTimeout, keepAlive: keepAliveTimeout, reserved },
+    options: {
+      maxHead: maxHeaderSize,
+      maxBody: maxBodySize,
+      responseTimeout,
+      keepAlive: keepAliveTimeout,
+      reserved,
+      origins,
+    },
   }
 }
 

@@ -267,10 +267,13 @@ function neverAnswered({ name, entry }: Service, how: string): BusbarError {
   })
 }
 
-function tooLate({ name, entry, startTimeout }: Service, port: number): BusbarError {
+function tooLate({ name, entry, startTimeout, port: configured }: Service, port: number): BusbarError {
   return new BusbarError('PROGRAM_START_TIMEOUT', {
     message: `service '${name}' (${[entry.file, ...entry.args].join(' ')}) did not answer on port ${port} within ${startTimeout} ms`,
-    hint: 'It must listen on the port in the environment variable PORT; $PORT in the command is replaced by it too.',
+    hint:
+      configured === undefined
+        ? `It must listen on the port in the environment variable PORT; $PORT in the command is replaced by it too. If it listens on a fixed port, set services.${name}.port to that.`
+        : `It must listen on the port that services.${name}.port states, on 127.0.0.1 or ::1.`,
     service: name,
   })
 }

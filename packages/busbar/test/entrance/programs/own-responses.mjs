@@ -46,6 +46,7 @@ const server = createServer((request, response) => {
     for (const part of ['1', '2345']) response.write(Buffer.from(part))
     return setTimeout(() => response.end('67'), 10)
   }
+  if (what === 'states-long') return response.writeHead(200, { 'content-length': how }).end('x'.repeat(300_000))
   if (what === 'states') {
     response.writeHead(how === '304' ? 304 : 200, { 'content-length': how === '304' ? 50 : how })
     return response.end('12345')

@@ -32,6 +32,19 @@ createServer({ keepAliveTimeout: process.env.PORT ? 1000 : 60_000 }, async (requ
   }
 }).listen(process.env.PORT ?? 3000)`
 
+/** Frees descriptors below those that services take which start after it. */
+const gaps = `
+import { createServer } from 'node:http'
+import { closeSync, openSync } from 'node:fs'
+const held = Array.from({ length: 24 }, () => openSync('/dev/null'))
+createServer((request, response) => {
+  held.splice(0).forEach((one) => closeSync(one))
+  response.setHeader('content-length', 2).end('ok')
+}).listen(3000)`
+const afterGaps = `
+await fetch('http://gaps.internal/')
+await import('./index.js')`
+
 const routes = { '/any': 'any' }
 const run = (how: string, more: object = {}) => ({ services: { any: { path: './any', run: how, ...more } } })
 
@@ -106,6 +119,29 @@ for (const [name, { config, part, limits }] of Object.entries(placements))
         for (const connection of later) assert.equal((await ask(connection, '/any'))?.status, 200)
       },
     )
+
+test(
+  'connections to a command are no more than can be served at once, if descriptors have gaps',
+  { skip },
+  async () => {
+    const config = {
+      gateway: { routes: { '/any': 'any', '/gaps': 'gaps' } },
+      services: {
+        gaps: { path: './gaps', run: 'shared' },
+        web: { path: './any', run: 'thread', instances: 3, needs: ['gaps'] },
+        any: { path: './any', command: 'node after-gaps.js', run: 'process', needs: ['web'] },
+      },
+    }
+    await using app = await LimitedApp.start(config, 96)
+    await app.untilQuiet()
+    using burst = await openMany(app.port, 96)
+    const answers = await Promise.all(burst.map((connection) => ask(connection, '/gaps')))
+    const accepted = burst.filter((_, index) => answers[index]?.status === 200)
+    assert.ok(accepted.length > 0)
+    const later = await Promise.all(accepted.map((connection) => ask(connection, '/any')))
+    assert.deepEqual(new Set(later.map((answer) => answer?.status)), new Set([200]))
+  },
+)
 
 test(
   'while connections take all that they may, a worker that dies is replaced, and linked with the others',
@@ -223,6 +259,9 @@ class LimitedApp implements AsyncDisposable {
       'busbar.config.json': { ...config, gateway: { port: 0, ...config.gateway } },
       'any/index.js': server,
       'any/package.json': { type: 'module' },
+      'any/after-gaps.js': afterGaps,
+      'gaps/index.js': gaps,
+      'gaps/package.json': { type: 'module' },
     })
     const env = { XDG_RUNTIME_DIR: folder.at('run') }
     const busbar = new BusbarProcess(['start', folder.path, '--once'], { env, descriptors })

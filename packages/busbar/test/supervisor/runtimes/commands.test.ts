@@ -98,6 +98,19 @@ for (const [code, command] of Object.entries(failures))
     )
   })
 
+test('a command that does not listen where it should is told of `port`, or of the one that is stated', async () => {
+  const fixed = await freePort()
+  const listens = `${node} -e "require('http').createServer().listen(${fixed})"`
+  for (const [more, hint] of [
+    [{}, /environment variable PORT.*If it listens on a fixed port, set services\.pages\.port/],
+    [{ port: await freePort() }, /^It must listen on the port that services\.pages\.port states/],
+  ] as const) {
+    const written = config(listens, { startTimeout: '1500ms', ...more })
+    using folder = new TestFolder({ 'pages/page.html': '', 'busbar.config.json': written })
+    await assert.rejects(started(folder), (error) => BusbarError.is(error) && hint.test(error.hint ?? ''))
+  }
+})
+
 test('a program in another language is a service', { skip: !hasCommand('python3') }, async () => {
   const command = 'python3 -m http.server --bind 127.0.0.1 $PORT'
   using folder = new TestFolder({ 'pages/page.txt': 'from python', 'busbar.config.json': config(command) })
