@@ -9,28 +9,32 @@ const last = /^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/is
 for (const entrance of ['native', 'portable'] as const) {
   const options = { skip: entrance === 'native' && builtAddon === undefined ? 'the entrance is not built' : false }
   describe(`an app that stops, at the ${entrance} entrance`, options, () => {
-    it('answers what is in flight and what comes on open connections, and says that it closes them', { timeout: 30_000 }, async () => {
-      await using app = await startPlaced('stops', entrance)
-      const slow = placements.map((service) => new Client(app.port).send(get(`/${service}/slow`)))
-      await app.until(() => app.log.filter(({ line }) => line === 'begins').length === placements.length)
-      const busy = placements.map((service) => ({ service, client: new Client(app.port) }))
-      await Promise.all(busy.map(async ({ client, service }) => await next(client, service)))
-      const stopped = app.running.stop()
-      const untilLast = async ({ client, service }: (typeof busy)[number]): Promise<void> => {
-        let answer = ''
-        while (!last.test(answer)) {
-          answer = await next(client, service)
-          assert.match(answer, /^HTTP\/1\.1 200 /, service)
+    it(
+      'answers what is in flight and what comes on open connections, and says that it closes them',
+      { timeout: 30_000 },
+      async () => {
+        await using app = await startPlaced('stops', entrance)
+        const slow = placements.map((service) => new Client(app.port).send(get(`/${service}/slow`)))
+        await app.until(() => app.log.filter(({ line }) => line === 'begins').length === placements.length)
+        const busy = placements.map((service) => ({ service, client: new Client(app.port) }))
+        await Promise.all(busy.map(async ({ client, service }) => await next(client, service)))
+        const stopped = app.running.stop()
+        const untilLast = async ({ client, service }: (typeof busy)[number]): Promise<void> => {
+          let answer = ''
+          while (!last.test(answer)) {
+            answer = await next(client, service)
+            assert.match(answer, /^HTTP\/1\.1 200 /, service)
+          }
+          await client.closed
         }
-        await client.closed
-      }
-      await Promise.all(busy.map(untilLast))
-      for (const client of slow) {
-        await client.until('answered')
-        assert.match(client.bytes, last)
-      }
-      await stopped
-    })
+        await Promise.all(busy.map(untilLast))
+        for (const client of slow) {
+          await client.until('answered')
+          assert.match(client.bytes, last)
+        }
+        await stopped
+      },
+    )
   })
 }
 
