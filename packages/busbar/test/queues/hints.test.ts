@@ -136,6 +136,9 @@ describe('busbar queue', { skip: withoutNats, concurrency: true }, () => {
     const { code, stderr } = await app.queue()
     assert.equal(code, 1)
     assert.match(stderr, /If it cannot, its log says why/)
+    const live = await app.checkLive()
+    assert.equal(live.code, 1)
+    assert.match(live.stdout, /stream not found/)
   })
 
   it('says what may have changed only of what changes something', async () => {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { apiCode, isApiError } from '../../shared/cluster/jetstream.ts'
 import type { ItemStreams } from './item-streams.ts'
+import type { QueueStream } from './stream-settings.ts'
 
 /** Milliseconds that an item waits for a server that leads the stream. */
 const electionLimit = 10_000
@@ -9,23 +10,30 @@ const electionLimit = 10_000
 const electionPause = 200
 
 /** While servers elect a leader nobody has the request, so it can be repeated. */
-export async function whenLed<T>(streams: ItemStreams, publish: () => Promise<T>): Promise<T> {
+export function whenLed<T>(streams: ItemStreams, stream: QueueStream, publish: () => Promise<T>): Promise<T> {
+  return explained(streams, stream, () => repeat(publish, isWithoutLeader, electionLimit))
+}
+
+/**
+ * The client says of a stream that is gone, and of one without a leader, that the servers have no
+ * JetStream. The error that is thrown says what it is.
+ */
+export async function explained<T>(streams: ItemStreams, stream: QueueStream, publish: () => Promise<T>): Promise<T> {
   try {
-    return await repeat(publish, isWithoutLeader, electionLimit)
+    return await publish()
   } catch (error) {
     if (!isWithoutLeader(error)) throw error
-    throw new Error(await whyUnled(streams), { cause: error })
+    throw await whyUnanswered(streams, stream, error)
   }
 }
 
-/** The client says the same of a stream without a leader and of servers without JetStream. */
-async function whyUnled({ reader }: ItemStreams): Promise<string> {
+async function whyUnanswered(streams: ItemStreams, stream: QueueStream, cause: unknown): Promise<unknown> {
   try {
-    await reader.getAccountInfo()
-    return 'no server leads the stream of the queue'
+    await streams.reader.streams.info(streams.nameOf(stream))
+    return new Error('no server leads the stream of the queue', { cause })
   } catch (error) {
-    const { name, message } = error as Error
-    return name === 'TimeoutError' ? 'JetStream does not answer: it has no leader, or was disabled' : message
+    if ((error as Error).name !== 'TimeoutError') return error
+    return new Error('JetStream does not answer: it has no leader, or was disabled', { cause })
   }
 }
 

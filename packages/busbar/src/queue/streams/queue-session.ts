@@ -9,7 +9,7 @@ import { type ItemCounts, listCounts } from '../queue-meter.ts'
 import type { Attempts, AttemptsParts } from './attempts.ts'
 import { moveWhenDue, SharedConsumer } from './consumers.ts'
 import { dropDeadLetters, listDeadLetters, retryDeadLetters } from './dead-letters.ts'
-import { whenAnswered, whenLed } from './elections.ts'
+import { explained, whenAnswered, whenLed } from './elections.ts'
 import { encodeItem, headSize } from './item-message.ts'
 import { type ItemStreams, tryTo } from './item-streams.ts'
 import { LaterRoom } from './later-room.ts'
@@ -102,7 +102,7 @@ export class QueueSession {
       const limit = isDelayed ? await this.#laterRoom.take(data.length) : undefined
       if (limit !== undefined)
         throw full(target, `queues.${limit} is ${settings[limit]}, for items that wait for their time`)
-      return await whenLed(streams, () => streams.publish('ready', target, data, options))
+      return await whenLed(streams, 'ready', () => streams.publish('ready', target, data, options))
     } catch (error) {
       throw BusbarError.is(error) ? error : this.#refusal(target, error)
     }
@@ -128,7 +128,7 @@ export class QueueSession {
       return count
     }
     const { limit, isCheck } = order
-    if (isCheck) await this.#parts.attempts.list.check()
+    if (isCheck) await explained(streams, 'begun', () => this.#parts.attempts.list.check())
     return await whenAnswered(async (): Promise<QueueList> => {
       const dead = await listDeadLetters(streams, limit)
       return { queues: listCounts(await this.#count()), dead }
