@@ -1,13 +1,13 @@
-import { backoff } from '../../shared/time/backoff.ts'
-import type { ConsumerMessages, JsMsg } from '../../shared/cluster/jetstream.ts'
-import type { RepeatedLines } from '../../shared/output/repeated-lines.ts'
-import { settlesWithin } from '../../shared/time/settles-within.ts'
-import { isHeld } from './ack-wait.ts'
+import { backoff } from '../../../shared/time/backoff.ts'
+import type { ConsumerMessages, JsMsg } from '../../../shared/cluster/jetstream.ts'
+import type { RepeatedLines } from '../../../shared/output/repeated-lines.ts'
+import { settlesWithin } from '../../../shared/time/settles-within.ts'
+import { isHeld } from '../ack-wait.ts'
 import { ConsumerWait } from './consumer-wait.ts'
-import { encodeItem, decodeItem, type StoredItem } from './item-message.ts'
-import { type ItemStreams, tryTo } from './item-streams.ts'
+import { encodeItem, decodeItem, type StoredItem } from '../item-message.ts'
+import { type ItemStreams, tryTo } from '../item-streams.ts'
 import { LateItems } from './late-items.ts'
-import type { NetworkPace } from './network-pace.ts'
+import type { NetworkPace } from '../network-pace.ts'
 
 /** A message that this host has got. */
 export interface Delivery {

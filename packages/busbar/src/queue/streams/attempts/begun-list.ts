@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type BegunCount, type BegunDelivery, countAll, encodeList, keyOf, type Listed } from './begun-counts.ts'
-import type { ItemStreams } from './item-streams.ts'
+import type { ItemStreams } from '../item-streams.ts'
 
 interface Entry extends BegunDelivery {
   /** `left`: it has begun, and this host does not bring its outcome any more. */

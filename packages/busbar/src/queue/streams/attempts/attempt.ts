@@ -1,12 +1,12 @@
-import type { Reason } from '../item-queue.ts'
-import type { Outcome } from '../run-item.ts'
-import { isHeld } from './ack-wait.ts'
+import type { Reason } from '../../item-queue.ts'
+import type { Outcome } from '../../run-item.ts'
+import { isHeld } from '../ack-wait.ts'
 import type { BegunDelivery } from './begun-counts.ts'
 import type { BegunList } from './begun-list.ts'
-import { acknowledge, type Delivery } from './consumers.ts'
-import { encodeItem, type StoredItem } from './item-message.ts'
-import type { ItemStreams } from './item-streams.ts'
-import { limitOf } from './queue-faults.ts'
+import { acknowledge, type Delivery } from '../consumers/consumers.ts'
+import { encodeItem, type StoredItem } from '../item-message.ts'
+import type { ItemStreams } from '../item-streams.ts'
+import { limitOf } from '../queue-faults.ts'
 
 /** One attempt. It may outlive the connection that has delivered its message. */
 export interface Attempt {

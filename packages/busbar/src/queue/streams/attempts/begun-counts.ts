@@ -1,6 +1,6 @@
 /** What the lists of all hosts say of attempts that have begun. */
-import { isApiError, apiCode, type JetStreamManager, type StoredMsg } from '../../shared/cluster/jetstream.ts'
-import type { ItemStreams } from './item-streams.ts'
+import { isApiError, apiCode, type JetStreamManager, type StoredMsg } from '../../../shared/cluster/jetstream.ts'
+import type { ItemStreams } from '../item-streams.ts'
 
 /** A delivery of a message of the stream `ready`. */
 export interface BegunDelivery {

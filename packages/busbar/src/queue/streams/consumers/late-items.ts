@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RepeatedLines } from '../../shared/output/repeated-lines.ts'
-import { isHeld, longestWait, waitFor } from './ack-wait.ts'
+import type { RepeatedLines } from '../../../shared/output/repeated-lines.ts'
+import { isHeld, longestWait, waitFor } from '../ack-wait.ts'
 import type { ConsumerWait } from './consumer-wait.ts'
-import { decodeItem } from './item-message.ts'
-import type { ItemStreams } from './item-streams.ts'
-import type { NetworkPace } from './network-pace.ts'
-import type { ItemStream } from './stream-settings.ts'
+import { decodeItem } from '../item-message.ts'
+import type { ItemStreams } from '../item-streams.ts'
+import type { NetworkPace } from '../network-pace.ts'
+import type { ItemStream } from '../stream-settings.ts'
 
 /** A message that was read when another host may have had it. */
 interface LateMessage {

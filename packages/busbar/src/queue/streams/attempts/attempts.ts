@@ -1,13 +1,13 @@
-import type { Log } from '../../contract/context.ts'
-import type { QueueCalls } from '../../mesh/typed/queue-calls.ts'
-import type { MethodQueueSettings, QueueSettings } from '../../shared/queues.ts'
-import type { RepeatedLines } from '../../shared/output/repeated-lines.ts'
-import { settlesWithin } from '../../shared/time/settles-within.ts'
-import { splitTarget } from '../item-queue.ts'
-import { buriedText, failedText } from '../messages.ts'
-import type { QueueMeter } from '../queue-meter.ts'
-import { delayAfter, type Outcome, runItem } from '../run-item.ts'
-import { ackWait, isHeld } from './ack-wait.ts'
+import type { Log } from '../../../contract/context.ts'
+import type { QueueCalls } from '../../../mesh/typed/queue-calls.ts'
+import type { MethodQueueSettings, QueueSettings } from '../../../shared/queues.ts'
+import type { RepeatedLines } from '../../../shared/output/repeated-lines.ts'
+import { settlesWithin } from '../../../shared/time/settles-within.ts'
+import { splitTarget } from '../../item-queue.ts'
+import { buriedText, failedText } from '../../messages.ts'
+import type { QueueMeter } from '../../queue-meter.ts'
+import { delayAfter, type Outcome, runItem } from '../../run-item.ts'
+import { ackWait, isHeld } from '../ack-wait.ts'
 import {
   type Attempt,
   begunOf,
@@ -26,12 +26,12 @@ import {
 } from './attempt.ts'
 import type { BegunDelivery } from './begun-counts.ts'
 import { BegunList } from './begun-list.ts'
-import { acknowledgeBy, type Delivery } from './consumers.ts'
+import { acknowledgeBy, type Delivery } from '../consumers/consumers.ts'
 import { type Earlier, earlierAttempts } from './earlier-attempts.ts'
-import { decodeItem, type StoredItem } from './item-message.ts'
-import { tryTo } from './item-streams.ts'
-import { limitOf } from './queue-faults.ts'
-import { signInterval } from './server-pings.ts'
+import { decodeItem, type StoredItem } from '../item-message.ts'
+import { tryTo } from '../item-streams.ts'
+import { limitOf } from '../queue-faults.ts'
+import { signInterval } from '../server-pings.ts'
 
 export interface AttemptsParts {
   readonly settings: QueueSettings

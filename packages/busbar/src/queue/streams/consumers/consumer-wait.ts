@@ -1,8 +1,8 @@
-import { apiCode, isApiError, type Consumer, type ConsumerConfig } from '../../shared/cluster/jetstream.ts'
-import { ackWait, longestWait, nanos } from './ack-wait.ts'
-import type { ItemStreams } from './item-streams.ts'
-import type { NetworkPace } from './network-pace.ts'
-import type { ItemStream } from './stream-settings.ts'
+import { apiCode, isApiError, type Consumer, type ConsumerConfig } from '../../../shared/cluster/jetstream.ts'
+import { ackWait, longestWait, nanos } from '../ack-wait.ts'
+import type { ItemStreams } from '../item-streams.ts'
+import type { NetworkPace } from '../network-pace.ts'
+import type { ItemStream } from '../stream-settings.ts'
 
 /** Of a consumer whose hosts are asked whether they need its longer wait. */
 const ending = 'its ack_wait is about to be shortened'

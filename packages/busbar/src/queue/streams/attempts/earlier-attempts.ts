@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ackWait } from './ack-wait.ts'
+import { ackWait } from '../ack-wait.ts'
 import type { BegunDelivery } from './begun-counts.ts'
 import type { BegunList } from './begun-list.ts'
 
