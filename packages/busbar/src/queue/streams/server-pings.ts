@@ -7,28 +7,30 @@ const leastBehind = 64 * 1024
 /** Milliseconds. A ping is sent every second. */
 const leastLate = 3_000
 
-/** What had come when a ping was sent. `moving`: milliseconds in which bytes came. */
-interface Arrived {
-  readonly bytes: number
-  readonly moving: number
+/** A time (`performance.now()`) in which nothing came. */
+interface Still {
+  readonly from: number
+  to: number
 }
 
 /**
  * The answer to a ping follows what the server sent before it. So pings show how long messages may
  * have been on their way.
  *
- * A slow network brings something all the time. A server or a network that stands still brings
- * nothing, and what comes when it goes on says nothing about the next messages.
+ * A slow network brings something again and again. A server or a network that stands still brings
+ * nothing for most of the time, and what comes when it goes on says nothing about the next messages.
  */
 export class ServerPings {
   readonly #connection: NatsConnection
   readonly #bytesRead: () => number
   #confirmedAt = performance.now()
-  /** At the ping that was answered last. */
-  #confirmed: Arrived = { bytes: 0, moving: 0 }
+  /** Bytes that had come at the ping that was answered last. */
+  #confirmed = 0
   #pingedAt = performance.now()
-  /** At the last ping. */
-  #pinged: Arrived = { bytes: 0, moving: 0 }
+  /** Bytes that had come at the last ping. */
+  #pinged = 0
+  /** Between pings, since the one that was answered last. */
+  #stills: Still[] = []
   /** When this process went on after a pause. */
   #resumedAt = -Infinity
 
@@ -52,13 +54,15 @@ export class ServerPings {
    */
   async confirm(): Promise<number> {
     const at = performance.now()
-    const arrived = this.#arrivedUntil(at)
+    const bytes = this.#bytesRead()
+    if (bytes === this.#pinged) this.#wasStill({ from: this.#pingedAt, to: at })
     if (at - this.#pingedAt > 2 * signInterval) this.#resumedAt = at
     this.#pingedAt = at
-    this.#pinged = arrived
+    this.#pinged = bytes
     await this.#connection.flush()
-    if (at > this.#confirmedAt) this.#confirmed = arrived
+    if (at > this.#confirmedAt) this.#confirmed = bytes
     this.#confirmedAt = Math.max(this.#confirmedAt, at)
+    this.#stills = this.#stills.filter(({ to }) => to > this.#confirmedAt)
     return at
   }
 
@@ -75,9 +79,8 @@ export class ServerPings {
     const now = performance.now()
     const wasPaused = sentAt < this.#resumedAt || now - this.#pingedAt > 2 * signInterval
     if (wasPaused) return false
-    const { bytes, moving } = this.#arrivedUntil(now)
-    const isMoving = (moving - this.#confirmed.moving) * 3 > (now - this.#confirmedAt) * 2
-    return isMoving && bytes - this.#confirmed.bytes > leastBehind
+    const isMoving = this.#longestStill * 3 < now - this.#confirmedAt
+    return isMoving && this.#bytesRead() - this.#confirmed > leastBehind
   }
 
   /**
@@ -89,9 +92,14 @@ export class ServerPings {
     return age > leastLate && this.isSlow(this.#confirmedAt) ? age : undefined
   }
 
-  #arrivedUntil(now: number): Arrived {
-    const bytes = this.#bytesRead()
-    const came = bytes === this.#pinged.bytes ? 0 : now - this.#pingedAt
-    return { bytes, moving: this.#pinged.moving + came }
+  #wasStill({ from, to }: Still): void {
+    const last = this.#stills.at(-1)
+    if (last?.to === from) last.to = to
+    else this.#stills.push({ from, to })
+  }
+
+  /** Milliseconds, since the ping that was answered last. */
+  get #longestStill(): number {
+    return Math.max(0, ...this.#stills.map(({ from, to }) => to - Math.max(from, this.#confirmedAt)))
   }
 }
