@@ -18,7 +18,7 @@ interface Still {
  * have been on their way.
  *
  * A slow network brings something again and again. A server or a network that stands still brings
- * nothing for most of the time, and what comes when it goes on says nothing about the next messages.
+ * nothing for most of the time. What comes when it goes on says nothing about the next messages.
  */
 export class ServerPings {
   readonly #connection: NatsConnection

@@ -28,6 +28,9 @@ import type { Outbox } from '../reporting/outbox.ts'
 import type { WorkerHosts } from '../worker-hosts.ts'
 import type { SlowStartSpec } from '../../shared/slow-start.ts'
 
+/** Milliseconds in which links close. A NATS server may not answer any more. */
+const longestClose = 1_000
+
 /** The parts of a worker that exist before its app is assembled. */
 export interface WorkerParts {
   readonly cells: WorkerCells
@@ -245,7 +248,8 @@ export class WorkerApp {
     limits.close()
     this.#reusePort?.closeRefused()
     const stopped = { code: 'SERVICE_UNAVAILABLE', message: `worker ${init.slot} has stopped` } as const
-    await hosts.finish(Math.max(0, deadline - performance.now()))
+    const closing = Math.min(longestClose, timeout / 4)
+    await hosts.finish(Math.max(0, deadline - closing - performance.now()))
     await hosts.close(stopped)
     await peers.close(stopped)
   }
