@@ -7,6 +7,7 @@ import type { Service } from '../app.ts'
 import { nearest } from '../nearest.ts'
 import type { Problems } from '../problems.ts'
 import type { ParsedConfig } from '../schema/app-schema.ts'
+import { unconfigured } from '../services/unconfigured.ts'
 
 export interface QueuesContext {
   readonly root: string
@@ -103,27 +104,15 @@ export function withQueueService(
 ): readonly Service[] {
   if (queue === undefined) return services
   const owner: Service = {
+    ...unconfigured,
     name: queueService,
     kind: 'typed',
     queueSettings: queue,
     run: 'thread',
-    group: undefined,
-    instances: 1,
-    concurrency: undefined,
-    queue: 0,
-    grace: 0,
-    spare: false,
-    memory: undefined,
-    nodeOptions: [],
-    permissions: undefined,
     path: dirname(import.meta.filename),
     entry: { file: import.meta.filename, args: [], nodeOptions: [], foundBy: 'queues' },
-    env: {},
-    needs: [],
     startTimeout: defaults.startTimeout,
     stopTimeout,
-    expose: [],
-    port: undefined,
   }
   // A command and a test double can enqueue nothing.
   const enqueues = ({ kind, double }: Service): boolean => kind !== 'command' && double !== true

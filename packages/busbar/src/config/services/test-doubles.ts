@@ -3,6 +3,7 @@ import type { Service } from '../app.ts'
 import { nearest } from '../nearest.ts'
 import type { Problems } from '../problems.ts'
 import type { ParsedConfig } from '../schema/app-schema.ts'
+import { unconfigured } from './unconfigured.ts'
 
 /**
  * Test doubles by the name of the service they replace. `typed`: the double implements a contract.
@@ -32,26 +33,14 @@ export function testDoubleService(
   { defaults, stopTimeout }: ParsedConfig,
 ): Service {
   return {
+    ...unconfigured,
     name,
     kind,
     double: true,
     run: 'process',
-    group: undefined,
-    instances: 1,
-    concurrency: undefined,
-    queue: 0,
-    grace: 0,
-    spare: false,
-    memory: undefined,
-    nodeOptions: [],
-    permissions: undefined,
     path: root,
     entry: { file: 'a test double', args: [], nodeOptions: [], foundBy: 'replace' },
-    env: {},
-    needs: [],
     startTimeout: defaults.startTimeout,
     stopTimeout: defaults.stopTimeout ?? stopTimeout,
-    expose: [],
-    port: undefined,
   }
 }
