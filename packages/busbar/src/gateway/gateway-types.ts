@@ -8,7 +8,7 @@ import type { WorkerCells } from '../shared/metrics/worker-cells.ts'
 import type { GrpcCarrier } from '../shared/entrance/grpc-carrier.ts'
 import type { ServeRequest } from '../shared/entrance/http-carrier.ts'
 import type { LogRecord, TlsMaterial } from '../shared/control-messages.ts'
-import type { StopTimes } from '../shared/time/stop-times.ts'
+import type { StopTimes, WebSocketClose } from '../shared/time/stop-times.ts'
 import type { GrpcEntrance } from './grpc/grpc-entrance.ts'
 import type { Handover } from './handover.ts'
 import type { Probes } from './probes.ts'
@@ -62,6 +62,8 @@ export interface Gateway {
    * elsewhere if `times` says so, and leaves all other upgraded connections to their programs.
    */
   stop(times: StopTimes): Promise<void>
+  /** Those of services in other workers. Programs of this worker close their own. */
+  closeWebSockets(close: WebSocketClose): Promise<void>
   /** Destroys every connection, upgraded ones included. */
   destroy(): void
   readonly connections: number

@@ -4,7 +4,7 @@ import type { BusbarError } from '../contract/errors.ts'
 import { type ConnectionSink, toConnectionSink } from '../mesh/sockets/instance/connection-sink.ts'
 import type { MeshContext } from '../mesh/mesh-context.ts'
 import type { ServeRequest } from '../shared/entrance/http-carrier.ts'
-import type { StopTimes } from '../shared/time/stop-times.ts'
+import type { StopTimes, WebSocketClose } from '../shared/time/stop-times.ts'
 import { rejectBadInput } from './bad-input.ts'
 import { Connections } from './connections.ts'
 import { Delivery } from './delivery.ts'
@@ -166,9 +166,13 @@ class HttpGateway implements Gateway {
     this.#server.close()
   }
 
+  closeWebSockets(close: WebSocketClose): Promise<void> {
+    return this.#upgrades.closeWebSockets(close)
+  }
+
   async #stop(times: StopTimes): Promise<void> {
     this.#stopListening()
-    const webSockets = times.webSockets && this.#upgrades.closeWebSockets(times.webSockets)
+    const webSockets = times.webSockets && this.closeWebSockets(times.webSockets)
     const calls = [this.#parts.grpc?.stop(times), this.#carried?.stop(times.timeout)]
     await this.#connections.drain(times, (connection) => connection.failNext(stopping))
     await Promise.all([webSockets, ...calls])

@@ -56,6 +56,9 @@ export async function drain(parts: DrainParts): Promise<void> {
     await settlesWithin(remaining(stopDepth(service, all)), [released(service.name)])
   }
   await stopInOrder(services, stop, untilReleased)
+  // Those of services in other workers, which close them meanwhile.
+  const after = Math.min(webSockets?.after ?? 0, remaining(0))
+  if (inOrder && webSockets !== undefined) await gateway?.closeWebSockets({ ...webSockets, after })
   gateway?.destroy()
   entrance?.close()
 }

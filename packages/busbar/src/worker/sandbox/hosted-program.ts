@@ -159,6 +159,10 @@ class HostedProgram implements HostedService {
       servers: new Set([...this.#program.servers.map(({ server }) => server), this.server]),
       connections: this.#connections,
       exited: exited.promise,
+      endWebSockets: async () => {
+        over.abort()
+        await closing
+      },
       ...times,
       enter: (run) => this.enter(this.#scope, run),
     })

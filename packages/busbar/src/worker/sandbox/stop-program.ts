@@ -16,6 +16,8 @@ export interface StopOptions extends StopTimes {
   readonly connections: ServedConnections
   /** Resolves when the program calls `process.exit()` or has an unhandled fault. */
   readonly exited: Promise<void>
+  /** Closes the WebSockets that are left, and resolves when they have ended. */
+  readonly endWebSockets: () => Promise<void>
   /** Runs a function in the program's scope and async context. */
   readonly enter: <R>(run: () => R) => R
 }
@@ -41,11 +43,15 @@ export async function stopProgram(options: StopOptions): Promise<void> {
     await Promise.race([exited, closed, delay(Math.min(handlerGrace, timeout / 2), over.signal), deadline])
   }
   enter(() => servers.forEach((server) => server.listening && server.close()))
+  // When the whole app stops, their clients gain nothing by more time.
+  if (options.webSockets?.code === 1001) void options.endWebSockets()
   const closing = new AbortController()
   const closingIdle = connections.closeWhenIdle(closing.signal, enter)
   await Promise.race([closed, deadline])
   closing.abort()
   await closingIdle
+  // They do not keep a server from closing whose connections were handed over to it.
+  await Promise.race([options.endWebSockets(), exited, deadline])
   // Work that the handlers began, such as writing out a buffer, is done when no handle is left
   // open.
   const cleaned = handled?.then(() => handles.untilNone(over.signal))

@@ -59,4 +59,26 @@ describe('the answer to an upgrade', () => {
       assert.deepEqual(seen, [status])
       assert.deepEqual([socket.listenerCount('close'), Object.hasOwn(socket, 'write')], [0, false])
     })
+
+  it('is looked for no more once it is there, also if the program has replaced `write` meanwhile', () => {
+    const socket = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
+    onUpgradeAnswer(socket, () => {})
+    const observed = socket.write.bind(socket)
+    Object.defineProperty(socket, 'write', { value: (chunk: Buffer) => observed(chunk), configurable: true })
+    socket.write(accepted)
+    let reads = 0
+    const message = new Proxy(Buffer.from('a message'), {
+      get: (bytes, name) => {
+        if (name === 'buffer') reads++
+        const value: unknown = Reflect.get(bytes, name, bytes)
+        return typeof value === 'function' ? value.bind(bytes) : value
+      },
+    })
+    try {
+      socket.write(message)
+    } catch {
+      // Node's own streams take no proxies.
+    }
+    assert.equal(reads, 0)
+  })
 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
@@ -62,22 +63,29 @@ class SequenceClient {
   }
 }
 
-for (const [where, placement] of [
+const placements = [
   ['shared worker', { path: './echo.mjs', run: 'shared' }],
   ['thread', { path: './echo.mjs', run: 'thread' }],
   ['process', { path: './echo.mjs', run: 'process' }],
   ['command', { command: `${process.execPath} echo.mjs`, path: '.' }],
-] as const)
+] as const
+
+function appFolder(echoes: object): TestFolder {
+  const folder = new TestFolder({
+    'echo.mjs': echo,
+    'busbar.config.json': {
+      gateway: { port: 0, routes: { '/echo': 'echo' } },
+      limits: { webSocketDrain: 100 },
+      services: { echo: echoes, other: { path: './echo.mjs', run: 'thread' } },
+    },
+  })
+  symlinkSync(dirname(dirname(createRequire(import.meta.url).resolve('ws/package.json'))), folder.at('node_modules'))
+  return folder
+}
+
+for (const [where, placement] of placements) {
   test(`WebSockets of a service in a ${where} end with 1012, and lose no message that was echoed`, async () => {
-    using folder = new TestFolder({
-      'echo.mjs': echo,
-      'busbar.config.json': {
-        gateway: { port: 0, routes: { '/echo': 'echo' } },
-        limits: { webSocketDrain: 100 },
-        services: { echo: placement, other: { path: './echo.mjs', run: 'thread' } },
-      },
-    })
-    symlinkSync(dirname(dirname(createRequire(import.meta.url).resolve('ws/package.json'))), folder.at('node_modules'))
+    using folder = appFolder(placement)
     const app = await loadApp(folder.path)
     await using testApp = await TestApp.startLoaded(app, { load: () => loadApp(folder.path), timing: { quiet: 50 } })
     const clients = Array.from({ length: 4 }, () => new SequenceClient(`${testApp.url.replace('http', 'ws')}/echo`))
@@ -93,3 +101,19 @@ for (const [where, placement] of [
     assert.ok(codes.length >= 4, codes.join())
     assert.deepEqual(new Set(codes), new Set([1012]))
   })
+
+  // A command closes its own in its own way.
+  if ('path' in placement && !('command' in placement))
+    test(`WebSockets of a service in a ${where} end with 1001 when the app stops`, async () => {
+      using folder = appFolder(placement)
+      await using app = await TestApp.startLoaded(await loadApp(folder.path), { timing: { quiet: 50 } })
+      const socket = new WebSocket(`${app.url.replace('http', 'ws')}/echo`)
+      const closed = once(socket, 'close') as Promise<[{ code: number }]>
+      // It sends whenever it can, so that the service never falls silent by itself.
+      socket.addEventListener('open', () => socket.send('1'))
+      socket.addEventListener('message', () => socket.send('1'))
+      await once(socket, 'message')
+      await app.running.stop()
+      assert.equal((await closed)[0].code, 1001)
+    })
+}
