@@ -6,12 +6,13 @@ import type { Enqueued } from '../contract/queues/enqueue.ts'
 import { type ItemRecord, queueContract } from '../contract/queues/queue-contract.ts'
 import type { QueueCalls } from '../mesh/typed/queue-calls.ts'
 import type { QueueCells } from '../shared/metrics/queue-cells.ts'
-import type { QueueOrder, QueueSettings } from '../shared/queues.ts'
+import type { QueueOrder, QueuePlace, QueueSettings } from '../shared/queues.ts'
 import { openDatabase, watchPlace } from './file/database.ts'
 import { tooLarge, unusable } from './messages.ts'
 import { FileQueue } from './file/file-queue.ts'
 import { QueueStore } from './file/store.ts'
 import type { ItemQueue } from './item-queue.ts'
+import { LeftItems } from './left-items.ts'
 import { StreamQueue } from './streams/stream-queue.ts'
 
 export interface QueueHostParts {
@@ -39,6 +40,7 @@ export class QueueHost {
   readonly #parts: QueueHostParts
   readonly #stopped = new AbortController()
   #owner: ItemQueue | undefined
+  #left: LeftItems | undefined
   #owning: Promise<void> = Promise.resolve()
 
   constructor(parts: QueueHostParts) {
@@ -62,7 +64,7 @@ export class QueueHost {
   /** Undefined: another process owns the file. */
   #open(): ItemQueue | undefined {
     const { place } = this.#parts.settings
-    if (place.is === 'streams') return new StreamQueue({ ...this.#parts, place })
+    if (place.is === 'streams') return this.#openStreams(place)
     const database = openDatabase(place.path)
     if (database === undefined) return undefined
     const file = place.path
@@ -73,6 +75,12 @@ export class QueueHost {
       database.close()
       throw unusable(file, cause)
     }
+  }
+
+  #openStreams(place: Extract<QueuePlace, { is: 'streams' }>): ItemQueue {
+    const queue = new StreamQueue({ ...this.#parts, place })
+    this.#left = new LeftItems({ file: place.left, queue, log: this.#parts.log })
+    return queue
   }
 
   get #file(): string {
@@ -125,6 +133,7 @@ export class QueueHost {
   async #close(): Promise<void> {
     this.#stopped.abort()
     await this.#owning
+    await this.#left?.close()
     await this.#owner?.close(this.#parts.stopTimeout)
   }
 

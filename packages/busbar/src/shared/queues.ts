@@ -5,8 +5,15 @@ import type { ClusterConfig } from './hosts.ts'
 export type QueuePlace =
   /** `path` is absolute. */
   | { readonly is: 'file'; readonly path: string }
-  /** JetStream. `services`: those of this app, whose items it runs. */
-  | { readonly is: 'streams'; readonly cluster: ClusterConfig; readonly services: readonly string[] }
+  /** JetStream. */
+  | {
+      readonly is: 'streams'
+      readonly cluster: ClusterConfig
+      /** Those of this app, whose items it runs. */
+      readonly services: readonly string[]
+      /** Absolute path of the file that has items from before the app was in a cluster. */
+      readonly left: string
+    }
 
 export interface QueueSettings {
   readonly place: QueuePlace

@@ -48,7 +48,7 @@ export function resolveQueues(context: QueuesContext, problems: Problems): Queue
       hint: 'Give the path of a file. It is created if there is none.',
     })
   return {
-    place: cluster === undefined ? { is: 'file', path } : { is: 'streams', cluster, services: names },
+    place: cluster === undefined ? { is: 'file', path } : { is: 'streams', cluster, services: names, left: path },
     window,
     maxDepth,
     maxSize,

@@ -11,12 +11,18 @@ export interface ClaimedItem extends ItemAttempt {
   readonly size: number
 }
 
+/** An item that waits, or ran when the last owner of the file ended. */
+export interface LeftItem extends ItemToAdd {
+  readonly number: number
+}
+
 /** Ids within the window. Beyond that, the oldest are forgotten early. */
 const mostSeen = 1_000_000
 /** Rows that one transaction deletes of them. */
 const pruned = 10_000
 
 const state = { waiting: 0, running: 1, dead: 2 } as const
+const states = Object.keys(state) as (keyof typeof state)[]
 
 /** The items in the file. All changes take place in {@link transaction}. */
 export class QueueStore {
@@ -27,7 +33,6 @@ export class QueueStore {
 
   constructor(database: DatabaseSync) {
     this.#database = database
-    const states = Object.keys(state) as (keyof typeof state)[]
     const groups = 'SELECT target, state, count(*) AS by, sum(size) AS size FROM items GROUP BY target, state'
     for (const { target, state: at, by, size } of this.#all(groups) as unknown as GroupRow[])
       this.tally.add({ target, state: states[at]!, by, size })
@@ -143,6 +148,22 @@ export class QueueStore {
     return this.#all('SELECT number, target, attempt FROM items WHERE state = 1') as never
   }
 
+  /** Those behind number `after` that are no dead letters, in their order. */
+  left(after: number, limit: number): LeftItem[] {
+    const rows = this.#all('SELECT * FROM items WHERE state <> 2 AND number > ? ORDER BY number LIMIT ?', after, limit)
+    return (rows as unknown as ItemRow[]).map(({ number, target, id, due, added, input, origin }) => {
+      const known = { number, target, id, due, added, until: undefined }
+      return { ...known, input: input ?? undefined, origin: JSON.parse(origin) as ItemOrigin }
+    })
+  }
+
+  /** It is elsewhere from now on. */
+  leave(number: number): void {
+    const left = this.#all('DELETE FROM items WHERE number = ? RETURNING target, state, size', number)
+    for (const { target, state: at, size } of left as unknown as ItemRow[])
+      this.tally.add({ target, state: states[at]!, by: -1, size: -size })
+  }
+
   deadLetters(limit: number): DeadLetter[] {
     const rows = this.#all('SELECT * FROM items WHERE state = 2 ORDER BY due DESC, number DESC LIMIT ?', limit)
     return (rows as unknown as ItemRow[]).map(({ number, id, target, attempt, added, due, code, message, input }) => {
@@ -223,6 +244,7 @@ export class QueueStore {
 }
 
 interface ItemRow extends Omit<ClaimedItem, 'origin'> {
+  readonly state: number
   readonly origin: string
   readonly due: number
   readonly code: string | null

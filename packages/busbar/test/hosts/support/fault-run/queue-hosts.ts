@@ -48,7 +48,7 @@ export class QueueHosts implements AsyncDisposable {
   }
 
   #start(cluster: ClusterConfig): StreamQueue {
-    const place = { is: 'streams', cluster, services: ['shop'] } as const
+    const place = { is: 'streams', cluster, services: ['shop'], left: '' } as const
     return new StreamQueue({
       place,
       settings: { place, ...limits, usual, methods: {} },
