@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { makeLast } from '../mesh/http/last-response.ts'
 import { noResponse } from './problems/gateway-problems.ts'
 import { discardBody, endLinger, lingerTime } from './problems/linger.ts'
 import type { OwnResponses } from './problems/own-responses.ts'
@@ -102,7 +103,7 @@ export class Connection implements ClientConnection {
    */
   finish(): void {
     const last = this.#requests.at(-1)?.res
-    if (last?.headersSent === false) last.shouldKeepAlive = false
+    if (last?.headersSent === false) makeLast(last)
     this.state = 'closing'
     if (this.inFlight === 0) this.socket.destroySoon()
   }

@@ -213,6 +213,13 @@ test('an implementation that throws while it starts fails the start, with the na
   })
 })
 
+test('doubles stay in the process of the test', () =>
+  start({ replace: { payments: handler, stock: stocked } }, async (app) => {
+    const refused = { code: 'OPERATION_UNSUPPORTED', message: /a test double replaces 'stock'/ }
+    await assert.rejects(app.move('stock', { run: 'thread' }), refused)
+    await assert.rejects(app.scale('stock', 2), refused)
+  }))
+
 test('doubles keep their state over a reload', async () => {
   let calls = 0
   const payments: Replacement = (_, response) => void response.end(`call ${++calls}`)

@@ -50,3 +50,33 @@ describe('a reset by the entrance', options, () => {
     client.socket.destroy()
   })
 })
+
+describe('the end of a connection by a head that cannot be decoded', options, () => {
+  for (const [what, block] of [
+    ['a name in upper case', literal('X-Upper', 'a')],
+    ['a control byte in a value', literal('x-a', '\u0001')],
+    ['an index that no table has', [0xff, 0x7f]],
+  ] as const)
+    it(`counts once: ${what}`, async () => {
+      await using flooded = await FloodedApp.start()
+      const client = await flooded.client()
+      const open = frame(type.headers, endHeaders, 1, [0x83, ...getBlock.slice(1)])
+      await client.send(open, get(3, [...getBlock, ...block]), get(5))
+      await client.closed
+      const protocolError = 1
+      assert.equal(client.goaway, protocolError)
+      await eventually(() => flooded.app.running.status().entrance!.connections === 0)
+      assert.deepEqual(counted(flooded), [{ status: 400, reason: 'malformed', count: 1 }])
+      assert.match(await flooded.ask(), /^a GET/)
+    })
+
+  it('does not count if its client ends it', async () => {
+    await using flooded = await FloodedApp.start()
+    const client = await flooded.client()
+    const noError = 0
+    await client.send(get(1), frame(type.goaway, 0, 0, [...word(0), ...word(noError)]))
+    client.socket.destroy()
+    await eventually(() => flooded.app.running.status().entrance!.connections === 0)
+    assert.deepEqual(counted(flooded), [])
+  })
+})

@@ -84,6 +84,22 @@ describe('a page of a site in gateway.cors reads what the entrance answers over 
       assert.deepEqual([other['vary'], other['access-control-allow-origin']], ['origin', undefined])
       session.destroy()
     })
+
+  it('but not what h2 answers to a head that is far too large', async () => {
+    await using app = await start('native')
+    const session = connectHttp2(app.url, { maxSendHeaderBlockLength: 1_000_000 })
+    for (const [count, allowed] of [
+      [100, page],
+      [200, undefined],
+    ] as const) {
+      const large = Object.fromEntries(Array.from({ length: count }, (_, at) => [`x${at}`, 'x'.repeat(1_000)]))
+      const stream = session.request({ ':path': '/web/ok', origin: page, ...large })
+      const [head] = (await once(stream, 'response')) as [IncomingHttpHeaders]
+      stream.on('error', () => {}).resume()
+      assert.deepEqual([head[':status'], head['access-control-allow-origin']], [431, allowed])
+    }
+    session.destroy()
+  })
 })
 
 async function start(entrance: GatewayConfig['entrance'], limits: Partial<Limits> = {}): Promise<TestApp> {

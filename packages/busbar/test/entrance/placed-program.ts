@@ -5,14 +5,20 @@ import { appOf, TestApp } from '../support/app/test-app.ts'
 export const placements = ['shared', 'thread', 'process', 'command'] as const
 
 /** `program`: a file in `programs`, without its extension. */
-export async function startPlaced(program: string, entrance: 'native' | 'portable'): Promise<TestApp> {
+export async function startPlaced(
+  program: string,
+  entrance: 'native' | 'portable',
+  env: Readonly<Record<string, string>> = {},
+): Promise<TestApp> {
   const file = `${import.meta.dirname}/programs/${program}.mjs`
   const entry = { file: process.execPath, args: [file], nodeOptions: [], foundBy: 'command' } as const
+  // Four of them start at once, also on a machine that is busy.
+  const start = { env, startTimeout: 60_000 }
   const services = {
-    shared: { file, run: 'shared' as const },
-    thread: { file, run: 'thread' as const },
-    process: { file, run: 'process' as const },
-    command: { file, kind: 'command' as const, run: 'process' as const, entry },
+    shared: { file, ...start, run: 'shared' as const },
+    thread: { file, ...start, run: 'thread' as const },
+    process: { file, ...start, run: 'process' as const },
+    command: { file, ...start, kind: 'command' as const, run: 'process' as const, entry },
   }
   const routes = placements.map((service) => ({ host: undefined, prefix: `/${service}`, service }))
   const app = appOf({ services, gateway: { entrance, routes } })

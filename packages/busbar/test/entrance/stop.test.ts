@@ -35,12 +35,37 @@ for (const entrance of ['native', 'portable'] as const) {
         await stopped
       },
     )
+
+    for (const path of ['keeps', 'keeps/pairs', 'keeps/set'])
+      it(`says that it closes a connection that its program would keep: /${path}`, { timeout: 60_000 }, async () => {
+        await using app = await startPlaced('stops', entrance)
+        const slow = new Client(app.port).send(get('/thread/slow'))
+        await app.untilLogged('begins')
+        const busy = placements.map((service) => ({ service, client: new Client(app.port) }))
+        for (const { client, service } of busy) {
+          const answer = await next(client, service, path)
+          assert.match(answer, /^HTTP\/1\.1 200 .*\r\nConnection: keep-alive\r\n/is, service)
+        }
+        const stopped = app.running.stop()
+        const untilLast = async ({ client, service }: (typeof busy)[number]): Promise<void> => {
+          let answer = ''
+          while (!last.test(answer)) {
+            answer = await next(client, service, path)
+            assert.match(answer, /^HTTP\/1\.1 200 .*\r\nConnection: /is, service)
+          }
+          assert.doesNotMatch(answer, /\r\nConnection: keep-alive/i)
+          await client.closed
+        }
+        await Promise.all(busy.map(untilLast))
+        await slow.until('answered')
+        await stopped
+      })
   })
 }
 
 /** The response to a further request on the connection. */
-async function next(client: Client, service: string): Promise<string> {
+async function next(client: Client, service: string, path = ''): Promise<string> {
   client.bytes = ''
-  await client.send(get(`/${service}/`)).until('answered')
+  await client.send(get(`/${service}/${path}`)).until('answered')
   return client.bytes
 }

@@ -52,7 +52,10 @@ async fn run(io: Rc<Io>, stream: Stream, ends: Ends, _open: Open) {
     let Ok(outcome) = tokio::time::timeout(limits.head_timeout, handshake).await else {
         return io.entrance.stats.refused(Refusal::HeadTimeout);
     };
-    let Ok(mut connection) = outcome else { return };
+    let mut connection = match outcome {
+        Ok(connection) => connection,
+        Err(error) => return count_malformed(&error, &io),
+    };
     let mut tick = Tick::new();
     let mut life = Life { busy_at: io.entrance.now(), last_ticks: None };
     loop {
@@ -82,7 +85,7 @@ async fn run(io: Rc<Io>, stream: Stream, ends: Ends, _open: Open) {
                 if life.last_ticks.is_none() && was_flood(&error) {
                     add(&io.entrance.stats.floods, 1);
                 }
-                return;
+                return count_malformed(&error, &io);
             }
             Event::Flood => {
                 add(&io.entrance.stats.floods, 1);
@@ -109,6 +112,15 @@ enum Event {
 /// h2 has limits of its own, such as for resets and continuations in one read.
 fn was_flood(error: &h2::Error) -> bool {
     error.is_library() && error.reason() == Some(Reason::ENHANCE_YOUR_CALM)
+}
+
+/// Of what h2 cannot decode, such as a name of a field in upper case, no stream begins: it ends the
+/// connection. Floods and the entrance's own ends have reasons of their own.
+fn count_malformed(error: &h2::Error, io: &Io) {
+    let is_ours = matches!(error.reason(), None | Some(Reason::NO_ERROR | Reason::ENHANCE_YOUR_CALM));
+    if error.is_library() && !is_ours {
+        io.entrance.stats.refused(Refusal::Malformed);
+    }
 }
 
 /// When the connection's limits are checked next. The timer is asked only when it may be over: the

@@ -8,6 +8,7 @@ import type { Change, InstanceCount, MoveTarget, Relocation } from './changes.ts
 import type { StartOptions } from '../running-app.ts'
 import { keepScale } from '../scaling/scalables.ts'
 import type { Generations } from './generations.ts'
+import { refusalOf, refuseFixed } from './placement-refusals.ts'
 
 /** What people change in a running app. The placements that they choose override the config. */
 export class Operations {
@@ -34,7 +35,9 @@ export class Operations {
 
   async scale(service: string, count: InstanceCount): Promise<Change> {
     return await this.#place((running, before) => {
-      const { run, instances } = serviceOf(running, service)
+      const found = serviceOf(running, service)
+      refuseFixed(found)
+      const { run, instances } = found
       if (run === 'shared') return { ...before, workers: countOf(count, running.workers) }
       return placed(before, service, { run, instances: countOf(count, instances) })
     })
@@ -80,10 +83,18 @@ export class Operations {
     let placements = this.#placements
     const change = await this.#generations.change(async (running) => {
       placements = next(running, this.#placements)
-      return onlyPlaced(running, keepScale(scaled(running), await this.#load(placements)))
+      return onlyPlaced(running, keepScale(scaled(running), await this.#loadPlaced(placements)))
     }, [])
     this.#placements = placements
     return change
+  }
+
+  async #loadPlaced(placements: Placements): Promise<App> {
+    try {
+      return await this.#load(placements)
+    } catch (error) {
+      throw await refusalOf(error, () => this.#load(this.#placements))
+    }
   }
 
   async #load(placements: Placements): Promise<App> {
@@ -109,6 +120,7 @@ function onlyPlaced(running: App, loaded: App): App {
 
 function moved(running: App, before: Placements, service: string, { run, instances }: MoveTarget): Placements {
   const now = serviceOf(running, service)
+  refuseFixed(now, run)
   const known = now.run === 'shared' ? undefined : now.instances
   if (run === 'shared') return placed(before, service, { run, instances: undefined })
   return placed(before, service, { run, instances: instances ?? known ?? 1 })

@@ -1,3 +1,4 @@
+import { BusbarError } from '../../contract/errors.ts'
 import type { WorkerTask } from '../../shared/worker-tasks.ts'
 import type { WorkerApp } from '../lifecycle/worker-app.ts'
 import { callMethod } from './call-method.ts'
@@ -14,13 +15,27 @@ export async function performTask(task: WorkerTask, worker: WorkerApp): Promise<
     case 'signal':
       return signalService(task, worker)
     case 'evaluate':
-      return await evaluate(task, worker.hosted(task.service))
+      return await permitted('code', () => evaluate(task, worker.hosted(task.service)))
     case 'queue':
       return await worker.hosted(task.service).queue?.order(task.order)
     case 'heapSnapshot':
-      return takeHeapSnapshot(task)
+      return await permitted('a heap snapshot', async () => takeHeapSnapshot(task))
     case 'profile':
-      return await profile(task)
+      return await permitted('a profile', () => profile(task))
+  }
+}
+
+/** A process with `permissions` may have neither the inspector nor the folder for the file. */
+async function permitted<T>(what: string, task: () => Promise<T>): Promise<T> {
+  try {
+    return await task()
+  } catch (error) {
+    if ((error as { code?: unknown } | null)?.code !== 'ERR_ACCESS_DENIED') throw error
+    throw new BusbarError('OPERATION_UNSUPPORTED', {
+      message: `the permissions of this process do not allow ${what}: ${(error as Error).message}`,
+      hint: 'Add that flag to its nodeOptions, or take its permissions out of the config.',
+      cause: error,
+    })
   }
 }
 

@@ -63,7 +63,7 @@ test('what cannot be is refused with the reason', async () => {
   await assert.rejects(running.scale('card', 2), { code: 'SERVICE_UNKNOWN', hint: /cart/ })
   await assert.rejects(running.scale('cart', 0), { code: 'INPUT_INVALID' })
   await assert.rejects(running.scale('cart', '-1'), { code: 'INPUT_INVALID' })
-  await assert.rejects(running.move('cart', { run: 'process' }), { code: 'CONFIG_INVALID', message: /group/ })
+  await assert.rejects(running.move('cart', { run: 'process' }), { code: 'OPERATION_UNSUPPORTED', message: /group/ })
   await assert.rejects(running.scale('cart', 1000), { code: 'RESTART_NEEDED' })
   assert.ok((await app.ask('cart')).id !== undefined)
 })

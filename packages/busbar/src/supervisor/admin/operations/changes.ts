@@ -76,7 +76,7 @@ export const restartApp = defineJson({
   }),
   async handle(_, { running, requestRestart }) {
     if (requestRestart === undefined)
-      throw new BusbarError('INTERNAL', {
+      throw new BusbarError('OPERATION_UNSUPPORTED', {
         message: 'the program that started this app cannot restart it',
         hint: 'Stop it and start it again in that program, or run it by busbar start.',
       })

@@ -21,11 +21,20 @@ export function servingWorker(service: string, instance: number | undefined, whe
   const serving = servingWorkers(service, where)
   const found = serving.find((worker) => instance === undefined || instanceIn(worker, service) === instance)
   if (found !== undefined) return found
-  const indexes = serving.map((worker) => instanceIn(worker, service))
-  throw new BusbarError('SERVICE_UNAVAILABLE', {
-    message: `instance ${instance} of '${service}' does not serve`,
-    hint: `These do: ${indexes.join(', ')}.`,
+  const indexes = [...new Set(serving.map((worker) => instanceIn(worker, service)))]
+  const hint = `These do: ${indexes.join(', ')}.`
+  // One that the app is to have may serve again; any other is the client's mistake.
+  if (instance! < knownService(where.running.app, service).instances)
+    throw new BusbarError('SERVICE_UNAVAILABLE', {
+      message: `instance ${instance} of '${service}' does not serve`,
+      hint,
+      service,
+    })
+  throw new BusbarError('INPUT_INVALID', {
+    message: `'${service}' has no instance ${instance}`,
+    hint,
     service,
+    data: { issues: [{ path: ['instance'], message: 'there is no such instance' }] },
   })
 }
 

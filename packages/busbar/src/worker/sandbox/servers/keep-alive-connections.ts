@@ -1,6 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import type { Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { closeIfIdle } from '../../../mesh/http/exchange.ts'
+import { makeLast } from '../../../mesh/http/last-response.ts'
 import type { StopTimes } from '../../../shared/time/stop-times.ts'
 import type { ServedConnection, ServedConnections } from './served-connections.ts'
 
@@ -56,9 +58,7 @@ export class KeepAliveConnections {
   async drain(): Promise<void> {
     for (const connection of this.#parts.connections.reusable()) connection.endWithResponse()
     for (const server of this.#parts.servers)
-      server.prependListener('request', (_request: unknown, response: { shouldKeepAlive: boolean }) => {
-        response.shouldKeepAlive = false
-      })
+      server.prependListener('request', (_request: unknown, response: ServerResponse) => makeLast(response))
     const began = performance.now()
     const hasTaken = (time: number): boolean => performance.now() - began >= time
     const isSettled = async (): Promise<boolean> =>

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2Session, ServerHttp2Stream } from 'node:http2'
 import type { Server, Socket } from 'node:net'
 import { chosenPerRequest, dedicatedConnection } from '../../../mesh/http/exchange.ts'
+import { makeLast } from '../../../mesh/http/last-response.ts'
 import { currentScope, runInScope, type Scope } from '../../../mesh/scope.ts'
 import { emitInContext } from '../../../mesh/tracing/traced-request.ts'
 import { emitOf } from '../../../mesh/sockets/instance/server-emit.ts'
@@ -124,7 +125,7 @@ export class ServedConnection {
 
   /** The pending response says `connection: close`, unless its head was sent. */
   endWithResponse(): void {
-    if (this.#last?.headersSent === false) this.#last.shouldKeepAlive = false
+    if (this.#last?.headersSent === false) makeLast(this.#last)
   }
 
   /** The pending response leaves it open: another request may follow. */
