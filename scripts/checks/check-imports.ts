@@ -44,7 +44,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 
 /** Additional layers of which types may be imported, since types have no effect at run time. */
 const typesOnly: Readonly<Record<string, readonly string[]>> = {
-  shared: ['contract', 'config'],
+  shared: ['contract'],
   accelerators: ['config'],
   calibration: ['config'],
   '.': ['observe', 'supervisor'],

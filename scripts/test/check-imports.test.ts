@@ -39,6 +39,11 @@ test('an import against the direction of the layers is refused, and one along it
   assert.deepEqual(await problemsOf({ 'worker/w.ts': "import '../mesh/m.ts'\n", 'mesh/m.ts': '' }), [])
 })
 
+test('shared imports no types of the config', async () => {
+  const files = { 'shared/a.ts': "import type { C } from '../config/c.ts'\n", 'config/c.ts': 'export type C = 1\n' }
+  assert.deepEqual(await problemsOf(files), [`${source}/shared/a.ts: shared may not import config (config/c.ts)`])
+})
+
 test('an accelerator may not import another one', async () => {
   const problems = await problemsOf({
     'accelerators/one/a.ts': "import '../other/b.ts'\n",

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { OtlpSettings } from './telemetry-settings.ts'
+import type { OtlpSettings } from '../shared/app/telemetry-settings.ts'
 import type { Problems } from './problems.ts'
 import type { ParsedConfig } from './schema/app-schema.ts'
 

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import type { MessagePort } from 'node:worker_threads'
 import type { ErrorRecord } from '../contract/errors.ts'
-import type { App, Service } from '../config/app.ts'
+import type { App, Service } from './app/app.ts'
 import type { AcceleratorName, AcceleratorState } from './accelerators.ts'
 import type { BegunCallsAccess } from './calls/begun-calls.ts'
 import type { CallAccess } from './calls/call-access.ts'

@@ -1,5 +1,5 @@
 /** How long a service waits for the services that it needs, and the error if they do not start. */
-import type { Service } from '../config/app.ts'
+import type { Service } from './app/app.ts'
 import type { ErrorRecord } from '../contract/errors.ts'
 
 type Needing = Pick<Service, 'name' | 'needs' | 'startTimeout'>

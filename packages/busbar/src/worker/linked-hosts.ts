@@ -99,13 +99,13 @@ export class LinkedHosts implements WorkerHosts {
     await this.#links.finish(timeout)
   }
 
-  /** Fails the calls in flight with `reason`. */
-  async close(reason: ErrorRecord): Promise<void> {
+  /** Fails the calls in flight with `reason`. Resolves after `limit` milliseconds at the latest. */
+  async close(reason: ErrorRecord, limit: number): Promise<void> {
     clearInterval(this.#reports)
     this.exported?.close()
     this.#links.close(reason)
     this.#remote.close(reason)
-    await this.#cluster?.close()
+    await this.#cluster?.close(limit)
   }
 
   /** Reports the hosts: the supervisor shows them, and readiness depends on them. */

@@ -18,8 +18,8 @@ export interface WorkerHosts {
   drain(timeout: number, appStops: boolean): Promise<void>
   /** Waits until other apps have read their answers, for at most `timeout` milliseconds. */
   finish(timeout: number): Promise<void>
-  /** Fails the calls in flight with `reason`. */
-  close(reason: ErrorRecord): Promise<void>
+  /** Fails the calls in flight with `reason`. Resolves after `limit` milliseconds at the latest. */
+  close(reason: ErrorRecord, limit: number): Promise<void>
 }
 
 /**

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { App } from '../../src/config/app.ts'
 import { safe } from '../../src/contract/client-entry.ts'
+import type { AppStatus } from '../../src/observe/app-status.ts'
+import { ClusterConnection } from '../../src/shared/cluster/connection.ts'
+import { AppCluster } from '../../src/supervisor/cluster/app-cluster.ts'
 import { FaultProxy } from '../hosts/support/fault-proxy.ts'
 import { Shop } from '../hosts/support/shop.ts'
 import { pollUntil } from '../support/app/test-app.ts'
@@ -151,5 +155,33 @@ describe('a call over NATS', { skip: withoutNats }, () => {
     assert.equal(error?.code, 'INPUT_INVALID')
     assert.deepEqual(await caller.shop.write(1), { at: 'far', input: 1 })
     assert.deepEqual(host.shop.done, [1])
+  })
+})
+
+describe('a host that stops while its NATS server stands still', { skip: withoutNats }, () => {
+  it('waits for the server from the start of its stop, and not once more at its end', async () => {
+    await using nats = await NatsServer.start()
+    await using proxy = await FaultProxy.open(nats.port)
+    const config = nats.config({}, proxy.port)
+    const log = (): void => {}
+    const [during, after] = [1, 2].map(
+      () => new ClusterConnection({ config, name: 'test', opened: () => {}, lost: () => {}, log }),
+    )
+    const app = { name: 'far', cluster: config, services: [] } as unknown as App
+    const status = { app: { startedAt: 0 }, instances: [], calls: [] } as unknown as AppStatus
+    const host = new AppCluster({ app: () => app, slots: { current: [] }, status: () => status, host: 'far', log })
+    const close = host.open()
+    await Promise.all([during!.tried, after!.tried, pollUntil(() => host.connection !== undefined)])
+    proxy.freeze()
+    host.entered('stopping')
+    // Waits for as long as the host does.
+    await during!.close()
+    const ends: string[] = []
+    const other = after!.close().then(() => ends.push('a connection that has begun to close before'))
+    await close()
+    ends.push('the host')
+    await other
+    assert.equal(ends[0], 'the host')
+    proxy.cut()
   })
 })

@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { safe } from '../../src/contract/client-entry.ts'
+import type { ClusterConfig } from '../../src/shared/hosts.ts'
+import { ClusterCaller } from '../cluster/support/cluster-shop.ts'
+import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
 import { TestApp, pollUntil } from '../support/app/test-app.ts'
 import { unless } from '../support/mesh/accelerators.ts'
 import { FaultProxy } from './support/fault-proxy.ts'
@@ -132,6 +135,78 @@ describe('a host that stops while another one serves', () => {
       await hosts[1]![Symbol.asyncDispose]()
       assert.deepEqual(failures, [])
     })
+})
+
+/**
+ * A host with streams that its instance ends. Some of its links end in the worker of the instance,
+ * the others in a shared worker, which passes their streams on.
+ */
+class StreamingHost implements AsyncDisposable {
+  readonly #far: TestApp
+  readonly #callers = new AsyncDisposableStack()
+  readonly #codes: Promise<unknown>[] = []
+
+  private constructor(far: TestApp) {
+    this.#far = far
+  }
+
+  static async start(run: 'process' | 'thread', cluster?: ClusterConfig): Promise<StreamingHost> {
+    const stopTimeout = 4_000
+    const shop = { file: program('endless/index.ts'), kind: 'typed', run, stopTimeout } as const
+    const services = { stock: { file: program('stock.js'), run: 'shared' }, shop } as const
+    const inCluster = cluster && { ...cluster, services: ['shop'] }
+    const far = await (inCluster === undefined
+      ? startFar({ stopTimeout, services })
+      : TestApp.start({ name: 'far', stopTimeout, services, cluster: inCluster }))
+    const host = new StreamingHost(far)
+    for (let at = 0; at < 6; at++) await host.#open(cluster)
+    return host
+  }
+
+  /** The codes with which the streams have ended. */
+  async stop(): Promise<readonly unknown[]> {
+    await this.#far[Symbol.asyncDispose]()
+    return await Promise.all(this.#codes)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#callers.disposeAsync()
+    await this.#far[Symbol.asyncDispose]()
+  }
+
+  async #open(cluster: ClusterConfig | undefined): Promise<void> {
+    const address = { protocol: 'tcp', host: '127.0.0.1', port: cluster ? 0 : exportPortOf(this.#far) } as const
+    const caller = await (cluster === undefined ? ShopCaller.open([address]) : ClusterCaller.open(cluster))
+    this.#callers.use(caller)
+    await caller.linked()
+    const ticks = caller.shop.ticks(1)[Symbol.asyncIterator]()
+    await ticks.next()
+    this.#codes.push(
+      ticks.next().then(
+        () => 'ended',
+        ({ code }: { code: unknown }) => code,
+      ),
+    )
+  }
+}
+
+describe('a host that stops, and no other one serves', () => {
+  // A link that ended before the instances would end them with `LINK_LOST`.
+  const byInstance = Array(6).fill('SERVICE_UNAVAILABLE')
+
+  it('ends the streams that a worker passes on when their instance ends', async () => {
+    await using process = await StreamingHost.start('process')
+    await using thread = await StreamingHost.start('thread')
+    assert.deepEqual(await Promise.all([process.stop(), thread.stop()]), [byInstance, byInstance])
+  })
+
+  it('does so over NATS', { skip: withoutNats }, async () => {
+    await using nats = await NatsServer.start()
+    await using other = await NatsServer.start()
+    await using process = await StreamingHost.start('process', nats.config())
+    await using thread = await StreamingHost.start('thread', other.config())
+    assert.deepEqual(await Promise.all([process.stop(), thread.stop()]), [byInstance, byInstance])
+  })
 })
 
 async function readAll(values: AsyncIterable<unknown>): Promise<void> {

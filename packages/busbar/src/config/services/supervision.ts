@@ -1,6 +1,6 @@
 import { BusbarError } from '../../contract/errors.ts'
 import type { Service } from '../app.ts'
-import type { CronTime, HealthCheck, Supervision } from '../supervision.ts'
+import type { CronTime, HealthCheck, Supervision } from '../../shared/app/supervision.ts'
 import { healthObject } from '../schema/supervision-schema.ts'
 import type { ParsedService } from '../schema/service-schema.ts'
 

@@ -84,10 +84,11 @@ export class WorkerCluster {
     this.#acceptor?.stop()
   }
 
-  async close(): Promise<void> {
+  /** `limit`: milliseconds in which NATS may get what is on its way. */
+  async close(limit?: number): Promise<void> {
     this.events?.close()
     this.#members?.close()
-    await this.#connection.close()
+    await this.#connection.close(limit)
   }
 
   /** Without a server there are no hosts to wait for. */

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { OtlpSettings } from '../../config/telemetry-settings.ts'
+import type { OtlpSettings } from '../../shared/app/telemetry-settings.ts'
 
 /**
  * The exporter takes what is absent here from the standard variables, such as

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { pathToFileURL } from 'node:url'
 import type { Attributes } from '@opentelemetry/api'
-import type { OtlpSettings } from '../../config/telemetry-settings.ts'
+import type { OtlpSettings } from '../../shared/app/telemetry-settings.ts'
 import { settlesWithin } from '../../shared/time/settles-within.ts'
 import { environmentAttributes } from './otlp-resource.ts'
 import { OtlpSpans, type SentSpan } from './otlp-spans.ts'

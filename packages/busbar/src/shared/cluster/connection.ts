@@ -101,14 +101,16 @@ export class ClusterConnection {
     return (await this.#dial(timeout)).connection
   }
 
-  /** Sends what is buffered, and resolves when nothing is open any more. */
-  async close(): Promise<void> {
+  /**
+   * Sends what is buffered, and resolves when nothing is open any more. `limit`: the milliseconds
+   * for that. A server that does not answer must not delay the end.
+   */
+  async close(limit = flushTimeout): Promise<void> {
     this.#isClosed = true
     this.#wake()
     const connection = this.#connection
     if (connection !== undefined) {
-      // A server that does not answer must not delay the end.
-      await Promise.race([connection.flush().catch(() => {}), sleepUnref(flushTimeout)])
+      await Promise.race([connection.flush().catch(() => {}), sleepUnref(limit)])
       await connection.close()
     }
     await this.#ended
@@ -203,8 +205,8 @@ async function usable(dialled: Dialled<NatsConnection>): Promise<Dialled<NatsCon
   )
 }
 
-/** Milliseconds that a close waits until what is buffered was sent. */
-const flushTimeout = 1_000
+/** Milliseconds that what is buffered may take at the end, over a slow network too. */
+export const flushTimeout = 1_000
 
 function optionsOf({ config, name }: ClusterConnectionParts, server: string, client: NatsClient): ConnectionOptions {
   const { credentials, user, password, tls } = config

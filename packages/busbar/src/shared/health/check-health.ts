@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
-import type { HealthCheck } from '../../config/supervision.ts'
+import type { HealthCheck } from '../app/supervision.ts'
 
 /** How one instance is reached, by a connection for each check. */
 export interface HealthTarget {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { HealthCheck } from '../../config/supervision.ts'
+import type { HealthCheck } from '../app/supervision.ts'
 import { checkHealth, type HealthTarget } from './check-health.ts'
 import type { ErrorRecord } from '../../contract/errors.ts'
-import type { Service } from '../../config/app.ts'
+import type { Service } from '../app/app.ts'
 
 /** Sent when the health of an instance changes, and after each failed check of an unhealthy one. */
 export interface HealthReport {

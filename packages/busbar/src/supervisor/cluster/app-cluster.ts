@@ -9,9 +9,10 @@ import {
   memberTimeout,
   readAnnouncement,
 } from '../../shared/cluster/announcement.ts'
-import { ClusterConnection, type NatsConnection } from '../../shared/cluster/connection.ts'
+import { ClusterConnection, flushTimeout, type NatsConnection } from '../../shared/cluster/connection.ts'
 import { type ClusterSubjects, subjectsOf } from '../../shared/cluster/subjects.ts'
 import { RepeatedLines } from '../../shared/output/repeated-lines.ts'
+import { settlesWithin } from '../../shared/time/settles-within.ts'
 import type { Readiness } from '../../shared/control-messages.ts'
 import type { SlotTable } from '../generations/slot-table.ts'
 import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
@@ -27,6 +28,8 @@ const maxServices = 200_000
  */
 const rollSpread = 5
 const leastRollSpread = 50
+/** Milliseconds of the close, once the others have had time to learn that this host leaves. */
+const closeTime = 100
 
 export interface AppClusterParts {
   readonly app: () => App
@@ -55,6 +58,8 @@ export class AppCluster {
   #connection: ClusterConnection | undefined
   #subjects: ClusterSubjects = subjectsOf('')
   #phase: Readiness['phase'] = 'starting'
+  /** Resolves when the others know that this host leaves, or after a while. */
+  #left: Promise<unknown> = Promise.resolve()
   #answer: NodeJS.Timeout | undefined
 
   constructor(parts: AppClusterParts) {
@@ -83,7 +88,8 @@ export class AppCluster {
     return async () => {
       clearInterval(timer)
       this.#lines.close()
-      await connection.close()
+      await this.#left
+      await connection.close(closeTime)
     }
   }
 
@@ -91,6 +97,9 @@ export class AppCluster {
   entered(phase: Readiness['phase']): void {
     this.#phase = phase
     this.#announce()
+    // From the start of the stop: a server that stands still must not delay the end of the app.
+    if (phase === 'stopping' && this.#connection !== undefined)
+      this.#left = settlesWithin(flushTimeout, [this.#connection.sent()])
   }
 
   /** Other hosts, as they have announced themselves. */

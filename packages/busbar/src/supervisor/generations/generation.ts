@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { App, Service } from '../../config/app.ts'
-import type { Trial } from '../../config/supervision.ts'
+import type { Trial } from '../../shared/app/supervision.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { SlowStartSpec } from '../../shared/slow-start.ts'
 import type { CallPorts } from '../accept/call-ports.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Trial } from '../../config/supervision.ts'
+import type { Trial } from '../../shared/app/supervision.ts'
 import { BusbarError } from '../../contract/errors.ts'
 import type { InstanceTable } from '../../shared/metrics/instance-table.ts'
 import { bucketCount, quantile } from '../../shared/metrics/latency-buckets.ts'

@@ -1,5 +1,5 @@
 import type { App } from '../../config/app.ts'
-import type { ScalingRange } from '../../config/supervision.ts'
+import type { ScalingRange } from '../../shared/app/supervision.ts'
 import type { Generations } from '../generations/generations.ts'
 import type { SlotTable } from '../generations/slot-table.ts'
 import type { Pulse } from '../pulse.ts'

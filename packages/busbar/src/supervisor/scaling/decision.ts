@@ -1,4 +1,4 @@
-import type { ScalingRange } from '../../config/supervision.ts'
+import type { ScalingRange } from '../../shared/app/supervision.ts'
 
 /** The load of a service's instances at one moment. */
 export interface Load {

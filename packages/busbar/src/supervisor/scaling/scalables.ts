@@ -1,5 +1,5 @@
 import type { App, Service } from '../../config/app.ts'
-import type { ScalingRange } from '../../config/supervision.ts'
+import type { ScalingRange } from '../../shared/app/supervision.ts'
 
 /** What is scaled by load: a service, or the shared workers. */
 export interface Scalable {

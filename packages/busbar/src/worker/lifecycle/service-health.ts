@@ -1,5 +1,5 @@
 import type { Service } from '../../config/app.ts'
-import type { HealthCheck } from '../../config/supervision.ts'
+import type { HealthCheck } from '../../shared/app/supervision.ts'
 import { restoreError } from '../../contract/errors.ts'
 import type { Router } from '../../mesh/routing/router.ts'
 import { connectForHealthCheck } from '../../mesh/sockets/connect.ts'

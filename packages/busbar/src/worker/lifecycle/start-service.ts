@@ -1,7 +1,7 @@
 import { isRawEntry, type Service } from '../../config/app.ts'
 import { pathOf } from '../../contract/http/mapping/method-routes.ts'
 import type { TypedHost } from '../../contract/host/typed-host.ts'
-import type { HealthCheck } from '../../config/supervision.ts'
+import type { HealthCheck } from '../../shared/app/supervision.ts'
 import { raiseHeadLimits } from '../../mesh/http/head-limits.ts'
 import type { TypedMesh } from '../../mesh/typed/mesh-transport.ts'
 import type { Router } from '../../mesh/routing/router.ts'

@@ -28,8 +28,18 @@ import type { Outbox } from '../reporting/outbox.ts'
 import type { WorkerHosts } from '../worker-hosts.ts'
 import type { SlowStartSpec } from '../../shared/slow-start.ts'
 
-/** Milliseconds in which links close. A NATS server may not answer any more. */
+/** Milliseconds in which links close if there is time. A NATS server may not answer any more. */
 const longestClose = 1_000
+
+/**
+ * Links end after services: one in another worker may answer until the same moment, and this worker
+ * passes its answer on. `answers` and `close`: milliseconds after the `timeout` of the stop.
+ * Together they fit into those after which the supervisor ends the worker: a sixth of `timeout`, at
+ * most 500 (`drain` in supervisor/workers/worker-handle.ts).
+ */
+function lastOfLinks(timeout: number): { readonly answers: number; readonly close: number } {
+  return { answers: Math.min(300, timeout / 10), close: Math.min(150, timeout / 20) }
+}
 
 /** The parts of a worker that exist before its app is assembled. */
 export interface WorkerParts {
@@ -248,9 +258,9 @@ export class WorkerApp {
     limits.close()
     this.#reusePort?.closeRefused()
     const stopped = { code: 'SERVICE_UNAVAILABLE', message: `worker ${init.slot} has stopped` } as const
-    const closing = Math.min(longestClose, timeout / 4)
-    await hosts.finish(Math.max(0, deadline - closing - performance.now()))
-    await hosts.close(stopped)
+    const last = lastOfLinks(timeout)
+    await hosts.finish(deadline + last.answers - performance.now())
+    await hosts.close(stopped, Math.max(last.close, Math.min(longestClose, deadline - performance.now())))
     await peers.close(stopped)
   }
 
