@@ -23,6 +23,7 @@ const startedByPath = [
   'cli/main',
   'worker/main',
   'worker/process',
+  'config/file/module/main',
   'offload/thread/main',
   'preload/main',
   'calibration/main',
@@ -72,6 +73,7 @@ const rows: readonly Row[] = [
   boot,
   { modules: ['worker/lifecycle/open-gateway'], after: boot },
   { modules: ['worker/typed/hosted-typed-service'], after: boot },
+  { modules: ['config/file/module/main'] },
   { modules: ['offload/thread/main'] },
   { modules: ['preload/main'] },
 ]

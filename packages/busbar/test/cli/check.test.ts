@@ -185,6 +185,17 @@ test('reports a config whose loading never settles', async () => {
   }
 })
 
+test('a config that calls process.exit(0) fails a check and a start, after all that it has printed', async () => {
+  const lines = "for (let line = 0; line < 3_000; line++) console.log('line ' + line)\n"
+  using folder = new TestFolder({ 'busbar.config.mjs': `${lines}process.exit(0)` })
+  for (const command of ['check', 'start']) {
+    const { code, stdout, stderr } = await BusbarProcess.run([command, folder.path])
+    assert.equal(code, 3, command)
+    assert.match(stderr, /cannot be read: it calls process\.exit\(0\) \(CONFIG_UNREADABLE\)/)
+    assert.match(stdout, /^line 2999$/m)
+  }
+})
+
 test('says which binary an app with the native entrance would use, or how to get one', async () => {
   const config = { gateway: { port: 3999, entrance: 'native' }, services: { web: './web' } }
   using folder = new TestFolder({ 'busbar.config.json': config, 'web/index.js': program })

@@ -29,8 +29,8 @@ export interface PlaceholderSources {
 
 /**
  * Replaces `${NAME}`, `${NAME:-default}` and `${file:path}` in all texts of the config. As in a
- * shell, the default also replaces an empty variable. A text that cannot be filled is reported and
- * becomes {@link unfilled}.
+ * shell, the default also replaces an empty variable. A text that cannot be filled, or has a NUL
+ * character, is reported and becomes {@link unfilled}.
  */
 export function fillPlaceholders(
   value: unknown,
@@ -75,7 +75,16 @@ class TextFiller {
       if (name === undefined) return this.#malformed(found)
       return this.#variable(name, fallback) ?? ''
     })
+    if (this.#complete && filled.includes('\0')) this.#refuseNul()
     return this.#complete ? filled : unfilled
+  }
+
+  /** Paths, arguments and variables end there. The text is not shown, since it may be secret. */
+  #refuseNul(): void {
+    this.#complete = false
+    this.#problems.add('CONFIG_INVALID', {
+      message: `${this.#where} has a NUL character, which no text of a config may have`,
+    })
   }
 
   #variable(name: string, fallback: string | undefined): string | undefined {

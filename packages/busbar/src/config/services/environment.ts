@@ -60,7 +60,10 @@ async function configuredFile(
 
 async function readEnvFile(file: string, where: string, hint?: string): Promise<Record<string, string>> {
   try {
-    return parseEnv(await readFile(file, 'utf8')) as Record<string, string>
+    const text = await readFile(file, 'utf8')
+    // A variable ends there, and Node's error would show its value.
+    if (text.includes('\0')) throw new Error('it has a NUL character, so it is not text')
+    return parseEnv(text) as Record<string, string>
   } catch (error) {
     throw new BusbarError('ENV_FILE_UNREADABLE', {
       message: `${where}: ${file} cannot be read: ${(error as Error).message}`,

@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { debuggerFlags, findableFlag } from '../../shared/process/debugger-flags.ts'
 import type { Permissions, Service } from '../../config/app.ts'
+import { inheritedFlags } from '../../shared/process/inherited-flags.ts'
 import { packageFile } from '../../shared/package-files.ts'
 
 /**
@@ -20,7 +20,7 @@ export function flagsOf(service: Service, root: string, isInspected: boolean): s
   const { entry, memory, permissions, nodeOptions, path } = service
   const hasDebugger = [...entry.nodeOptions, ...nodeOptions].some((flag) => flag.startsWith('--inspect'))
   return [
-    ...inherited,
+    ...inheritedFlags,
     ...(hasDebugger ? [] : debuggerFlags),
     ...(isInspected ? [findableFlag] : []),
     ...entry.nodeOptions.filter((flag) => !flag.startsWith('--watch')),
@@ -35,62 +35,6 @@ export function hasOwnNode({ entry, nodeOptions, permissions, env }: Service): b
   const { NODE_OPTIONS: common } = process.env
   const { NODE_OPTIONS: own = common } = env
   return entry.nodeOptions.length + nodeOptions.length > 0 || permissions !== undefined || own !== common
-}
-
-/**
- * Not inherited: code on the command line, a debugger's port, the test runner and its reporters,
- * and files of variables, which the environment has already.
- */
-const ofThisProcess =
-  /^(?:-e|-p|-pe|-c|-i|--(?:eval|print|check|interactive|input-type|inspect|test|experimental-test|watch|env-file|run)\b.*)$/
-
-/** Flags that name modules, by a path or a URL. */
-const namingModules = /^(?:--import|--loader|--experimental-loader)$/
-/** Flags that name files. */
-const namingFiles = /^(?:-r|--require|--experimental-config-file)$/
-
-const forModules = /^(?:-r|-C|--(?:require|import|loader|experimental-loader|conditions))$/
-
-/**
- * Flags of this process. Relative paths become absolute, because a service's process starts in the
- * service's folder. Read when this module is loaded: the supervisor may change the working
- * directory.
- */
-const usable = grouped(process.execArgv)
-  .filter(([flag]) => !ofThisProcess.test(flag!))
-  .map(withAbsolutePaths)
-const inherited = usable.flat()
-
-/**
- * The `execArgv` of threads. Undefined: a thread inherits all flags of this process. If that fails,
- * a thread gets those that decide which modules are loaded: Node refuses a module as the entry of a
- * thread under `--input-type`, and relative paths depend on the working directory.
- */
-export const threadFlags: string[] | undefined =
-  inherited.every((flag) => process.execArgv.includes(flag)) &&
-  !process.execArgv.some((flag) => flag.startsWith('--input-type'))
-    ? undefined
-    : usable.filter(([flag]) => forModules.test(flag!.split('=', 1)[0]!)).flat()
-
-/** A word without a dash is the value of the flag before it. */
-function grouped(words: readonly string[]): string[][] {
-  const flags: string[][] = []
-  for (const word of words)
-    if (word.startsWith('-')) flags.push([word])
-    else flags.at(-1)?.push(word)
-  return flags
-}
-
-function withAbsolutePaths([flag, ...values]: readonly string[]): string[] {
-  const [, name, value] = /^(--[^=]+)=(.*)$/s.exec(flag!) ?? []
-  if (name !== undefined) return [`${name}=${absolutePath(name, value!)}`]
-  return [flag!, ...values.map((one) => absolutePath(flag!, one))]
-}
-
-function absolutePath(flag: string, value: string): string {
-  if (!/^\.\.?[/\\]/.test(value)) return value
-  if (namingModules.test(flag)) return new URL(value, pathToFileURL(`${process.cwd()}/`)).href
-  return namingFiles.test(flag) ? resolve(value) : value
 }
 
 /**

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { AcceleratorName, AcceleratorState } from '../../shared/accelerators.ts'
 import type { ProbeData } from '../../shared/control-messages.ts'
 import { compileCacheVariables } from '../../shared/process/compile-cache.ts'
-import { threadFlags } from './node-flags.ts'
+import { threadFlags } from '../../shared/process/inherited-flags.ts'
 import { workerMain } from './thread.ts'
 
 /**

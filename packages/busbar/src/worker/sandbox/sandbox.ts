@@ -15,7 +15,7 @@ import { isolateSecondCopies } from './start/second-copies.ts'
 import type { WorkSigns } from './open-handles.ts'
 import { captureListen } from './servers/capture-listen.ts'
 import { isHttpServer } from './servers/captured-server.ts'
-import { type Output, patchOutput, RecordedOutput } from './process/output.ts'
+import { type Output, patchOutput, RecordedOutput, untilExit } from './process/output.ts'
 import { patchProcessEvents } from './process/process-events.ts'
 import type { ProgramEnd } from './process/program-process.ts'
 import { Programs } from './process/programs.ts'
@@ -73,7 +73,7 @@ export function installSandbox(options: SandboxOptions): Sandbox {
   const output = options.output ?? new RecordedOutput(programs, log)
   const die = createDie(options, output, process.exit.bind(process))
   patches.defer(() => syncBuiltinESMExports())
-  patchOutput(output, patches)
+  patchOutput(untilExit(output, programs), patches)
   if (!thisThread.isMain) patchFolder(programs, patches)
   patchEnvironment(programs, patches)
   patches.use(inheritCallAccess(() => inheritedCalls(programs)))

@@ -97,3 +97,54 @@ test('a wrong number, a placement that is missing and a config that is wrong cha
   assert.equal((await BusbarProcess.run(['reload'], where)).code, 1)
   assert.equal((await fetch(url)).status, 200)
 })
+
+test('a reload whose config calls process.exit() is refused, and the app serves on', async () => {
+  using folder = new TestFolder({
+    'busbar.config.mjs': "export default { gateway: { port: 0 }, services: { web: { path: './web', run: 'thread' } } }",
+    'web/index.js': program('one'),
+  })
+  const where = { env: { XDG_RUNTIME_DIR: folder.at('run') }, cwd: folder.path }
+  await using app = new BusbarProcess(['start', '--once'], where)
+  const url = await app.url()
+  for (const exitCode of [0, 1]) {
+    folder.write('busbar.config.mjs', `console.error('SETTING is missing')\nprocess.exit(${exitCode})`)
+    const { code, stderr } = await BusbarProcess.run(['reload'], where)
+    assert.equal(code, 3)
+    assert.match(stderr, new RegExp(`it calls process\\.exit\\(${exitCode}\\) \\(CONFIG_UNREADABLE\\)`))
+    assert.equal(await (await fetch(url)).text(), `one ${app.child.pid}`)
+  }
+  assert.match(app.stderr + app.stdout, /SETTING is missing/)
+})
+
+test('an app accepts connections while its config blocks the thread that reads it', async () => {
+  const config = `
+    export default { gateway: { port: 0, entrance: 'portable' }, services: { web: { path: './web', run: 'thread' } } }`
+  using folder = new TestFolder({
+    'busbar.config.mjs': config,
+    'web/index.js': `
+      const { existsSync, writeFileSync } = require('node:fs')
+      require('node:http').createServer((request, response) => {
+        if (existsSync(process.cwd() + '/../begun')) writeFileSync(process.cwd() + '/../answered', '')
+        response.end('one')
+      }).listen(3000)`,
+  })
+  const where = { env: { XDG_RUNTIME_DIR: folder.at('run') }, cwd: folder.path }
+  await using app = new BusbarProcess(['start', '--once'], where)
+  const url = await app.url()
+  folder.write(
+    'busbar.config.mjs',
+    `import { existsSync, writeFileSync } from 'node:fs'
+    writeFileSync(new URL('begun', import.meta.url), '')
+    const cell = new Int32Array(new SharedArrayBuffer(4))
+    for (let turn = 0; !existsSync(new URL('answered', import.meta.url)); turn++) {
+      if (turn > 500) throw new Error('no request was answered')
+      Atomics.wait(cell, 0, 0, 20)
+    }
+    ${config}`,
+  )
+  let isOver = false
+  const reload = BusbarProcess.run(['reload'], where).finally(() => (isOver = true))
+  while (!isOver) assert.equal(await (await fetch(url, { headers: { connection: 'close' } })).text(), 'one')
+  const { code, stderr } = await reload
+  assert.deepEqual([code, stderr], [0, ''])
+})

@@ -106,6 +106,13 @@ refused('services and what they need', [
     says: ['services.web.envFile', '<root>/.env'],
   },
   {
+    what: 'variables in a file with a NUL character',
+    config: web({ envFile: '.env' }),
+    files: { '.env': 'A=hidden\0b' },
+    code: 'ENV_FILE_UNREADABLE',
+    says: ['services.web.envFile', '<root>/.env', 'it has a NUL character'],
+  },
+  {
     what: 'variables in a file in another folder',
     config: web({ envFile: '.env' }),
     files: { 'web/.env': '' },

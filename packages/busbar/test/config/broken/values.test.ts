@@ -14,6 +14,12 @@ refused('values', [
     code: 'CONFIG_INVALID',
     says: ['workers is "many"', 'an integer from 1 to 1024, "auto", or an object'],
   },
+  ...[{ env: { A: 'hid\0den' } }, { args: ['hid\0den'] }, { command: 'node hid\0den' }].map((part) => ({
+    what: `a text with a NUL character in ${Object.keys(part)[0]}`,
+    config: { services: { web: './web', a: { path: './web', run: 'process', ...part } } },
+    code: 'CONFIG_INVALID' as const,
+    says: [`services.a.${Object.keys(part)[0]}`, 'has a NUL character, which no text of a config may have'],
+  })),
   { what: 'no workers', config: { ...app, workers: 0 }, code: 'CONFIG_INVALID', says: ['workers is 0'] },
   { what: 'half a worker', config: { ...app, workers: 1.5 }, code: 'CONFIG_INVALID', says: ['workers is 1.5'] },
   {

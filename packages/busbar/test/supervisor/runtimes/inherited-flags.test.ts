@@ -6,10 +6,11 @@ import { promisify } from 'node:util'
 import { folderWithBusbar } from '../../support/app/test-folder.ts'
 
 const files = {
-  'app/busbar.config.json': {
+  // A module: the thread that reads it has such flags, too.
+  'app/busbar.config.mjs': `export default {
     gateway: { port: 0 },
     services: { one: './one', two: { path: './one', run: 'process' } },
-  },
+  }`,
   'app/one/index.mjs': `
     import { createServer } from 'node:http'
     const { loaded, required } = globalThis

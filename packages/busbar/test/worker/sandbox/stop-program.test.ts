@@ -105,6 +105,20 @@ suite('when a program is stopped, its', { concurrency: 2 }, () => {
     assert.deepEqual(app.faults, [])
   })
 
+  test('call of exit is the last that it prints, also if it is caught', async () => {
+    await using app = await hostPrograms(stopping('catches'))
+    await app.stop(5_000, 'one')
+    assert.deepEqual(app.lines('one'), ['one closed', 'one exit 0'])
+    assert.deepEqual(await app.json('two'), {})
+    assert.deepEqual(app.faults, [])
+  })
+
+  test('exit handlers all run and print, also if one calls exit', async () => {
+    await using app = await hostPrograms(stopping('nested'))
+    await app.stop(5_000, 'one')
+    assert.deepEqual(app.lines('one'), ['one exit 0', 'one exit again 0', 'one closed'])
+  })
+
   test('call of exit does not fail requests in flight', async () => {
     await using app = await hostPrograms(stopping('exits'))
     const answer = app.json('one', '/slow')

@@ -60,6 +60,19 @@ export class RecordedOutput implements Output {
 }
 
 /**
+ * Drops what a program prints behind its `process.exit()`. While it stops, the call throws: a
+ * `catch` around it would report an error at each stop.
+ */
+export function untilExit(output: Output, programs: Programs): Output {
+  return {
+    write: (stream, chunk) => {
+      if (programs.currentOrOnly?.exits !== true) output.write(stream, chunk)
+    },
+    flush: (service) => output.flush(service),
+  }
+}
+
+/**
  * Captures `process.stdout` and `process.stderr`, which `console` uses, and writes to descriptors 1
  * and 2 by `fs`, which pino uses (Fastify's logger).
  */

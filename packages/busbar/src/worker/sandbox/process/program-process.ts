@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { setImmediate } from 'node:timers'
 import type { Service } from '../../../config/app.ts'
 import { BusbarError } from '../../../contract/errors.ts'
 import type { CapturedServer } from '../servers/captured-server.ts'
@@ -53,6 +54,8 @@ export class ProgramProcess {
   readonly #ready = Promise.withResolvers<void>()
   #phase: Phase = { is: 'idle' }
   #exitEmitted = false
+  #emitsExit = false
+  #exits = false
 
   constructor(service: Service, env: Record<string, string>) {
     this.service = service
@@ -86,19 +89,46 @@ export class ProgramProcess {
     return true
   }
 
-  /** Implements `process.exit(code)` for this program. Throws {@link ProgramExit}. */
+  /**
+   * True from `process.exit()` during a stop to the end of that turn of the event loop. What runs
+   * meanwhile is a `catch` or a `finally` around the call, which would not run in plain Node.
+   */
+  get exits(): boolean {
+    return this.#exits
+  }
+
+  /**
+   * Implements `process.exit(code)` for this program. Throws {@link ProgramExit} while it starts or
+   * stops, also if it is alone in its thread or process: requests in flight are still answered.
+   */
   exit(code: number): never {
     const exit = new ProgramExit(this.service.name, code)
     this.emitExit(code)
-    this.end({ reason: 'exit', error: exitError(this.service.name, code), exitCode: code })
+    const end: ProgramEnd = { reason: 'exit', error: exitError(this.service.name, code), exitCode: code }
+    if (this.phase === 'stopping') this.#endAfterTurn(end)
+    else this.end(end)
     throw exit
+  }
+
+  #endAfterTurn(end: ProgramEnd): void {
+    // Within an 'exit' handler: the others run, too, and print.
+    if (!this.#emitsExit) this.#exits = true
+    setImmediate(() => {
+      this.#exits = false
+      this.end(end)
+    })
   }
 
   /** Runs the 'exit' handlers, at most once in a program's life. */
   emitExit(code: number): void {
     if (this.#exitEmitted) return
     this.#exitEmitted = true
-    for (const listener of this.listeners('exit')) ignoreExit(() => Reflect.apply(listener, process, [code]))
+    this.#emitsExit = true
+    try {
+      for (const listener of this.listeners('exit')) ignoreExit(() => Reflect.apply(listener, process, [code]))
+    } finally {
+      this.#emitsExit = false
+    }
   }
 
   /** Runs the program's handlers as Node would. Returns false if there are none. */

@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs'
 import { createServer } from 'node:http'
 
 const name = process.env.NAME
@@ -29,6 +30,24 @@ const handlers = {
         process.exit(0)
       }),
     ),
+  catches: () =>
+    process.on('SIGTERM', async () => {
+      try {
+        await new Promise((done) => server.close(done))
+        process.exit(0)
+      } catch (error) {
+        console.error(`${name} caught ${error}`)
+        process.exit(1)
+      } finally {
+        await undefined
+        writeSync(1, `${name} is past its exit\n`)
+      }
+    }),
+  nested: () => {
+    process.on('exit', () => process.exit(3))
+    process.on('exit', (code) => console.log(`${name} exit again ${code}`))
+    process.on('SIGTERM', () => process.exit(0))
+  },
   interrupt: () => process.once('SIGINT', () => console.log(`${name} got SIGINT`)),
   async: () =>
     process.on('SIGTERM', async () => {
