@@ -1,11 +1,10 @@
 /** A full disk: what was accepted is kept, what is not is refused, and all goes on later. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
+import { SmallDisk } from '../support/app/small-disk.ts'
 import { pollUntil } from '../support/app/test-app.ts'
 import { hasCommand } from '../support/has-command.ts'
 import { QueueApp, QueueProcess, quick } from './support.ts'
@@ -56,85 +55,55 @@ describe('the queue on a full disk', () => {
   })
 })
 
-describe('an app whose queue has a full disk', { skip: withoutMount() }, () => {
+describe('an app whose queue has a full disk', { skip: SmallDisk.skip() }, () => {
   it('does not start, and says which disk; when there is room, it has all its items', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'busbar-full-'))
-    mount(folder, ['-o', 'size=4m'])
-    try {
-      const file = join(folder, 'items.sqlite')
-      await using app = new QueueProcess({ queues: { ...quick, concurrency: 1, file } })
-      await app.start()
-      await app.enqueue('slow', 'first', 'first')
-      await app.busbar.message('slow first begins')
-      writeFileSync(join(folder, 'other'), new Uint8Array(1024))
-      assert.throws(() => {
-        for (;;) appendFileSync(join(folder, 'other'), new Uint8Array(4096))
-      }, /ENOSPC/)
-      const { stdout, code } = await app.checkLive()
-      assert.match(stdout, /items\.sqlite cannot be written: /)
-      assert.equal(code, 1)
-      await app.kill()
-      await assert.rejects(app.start())
-      const { stderr } = await app.busbar.ended
-      assert.match(stderr, /the queue's file .*items\.sqlite cannot be used: [^]*Make room on the disk/)
-      rmSync(join(folder, 'other'))
-      await app.start()
-      const { stdout: list } = await app.queue()
-      assert.match(list, /slow +(?:1 +0|0 +1)/)
-    } finally {
-      spawnSync('umount', [folder])
-      rmSync(folder, { recursive: true, force: true })
-    }
+    using disk = new SmallDisk('4m')
+    await using app = new QueueProcess({ queues: { ...quick, concurrency: 1, file: disk.at('items.sqlite') } })
+    await app.start()
+    await app.enqueue('slow', 'first', 'first')
+    await app.busbar.message('slow first begins')
+    disk.fill('other')
+    const { stdout, code } = await app.checkLive()
+    assert.match(stdout, /items\.sqlite cannot be written: /)
+    assert.equal(code, 1)
+    await app.kill()
+    await assert.rejects(app.start())
+    const { stderr } = await app.busbar.ended
+    assert.match(stderr, /the queue's file .*items\.sqlite cannot be used: [^]*Make room on the disk/)
+    rmSync(disk.at('other'))
+    await app.start()
+    const { stdout: list } = await app.queue()
+    assert.match(list, /slow +(?:1 +0|0 +1)/)
   })
 })
 
-describe('the queue of a cluster whose server has a full disk', { skip: withoutNats || withoutMount() }, () => {
+describe('the queue of a cluster whose server has a full disk', { skip: withoutNats || SmallDisk.skip() }, () => {
   it('refuses items with an error, keeps those that it has, and goes on when there is room', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'busbar-full-'))
-    mount(folder, ['-o', 'size=4m'])
-    try {
-      await using nats = await NatsServer.startWithJetStream('', folder)
-      const cluster = { nats: `nats://127.0.0.1:${nats.port}`, name: 'shop' }
-      await using app = await QueueApp.start({ queues: quick, cluster })
-      const accepted = new Set<string>()
-      const refused = async (): Promise<{ code: string; message: string } | undefined> => {
-        const id = `item-${accepted.size}`
-        const error = await app.mail.send.enqueue(input, { id, delay: 3_600_000 }).then(
-          () => undefined,
-          (one: unknown) => one,
-        )
-        if (error === undefined) accepted.add(id)
-        return error as { code: string; message: string } | undefined
-      }
-      let error: { code: string; message: string } | undefined
-      while ((error = await refused()) === undefined) assert.ok(accepted.size < 5_000)
-      assert.equal(error.code, 'QUEUE_UNAVAILABLE')
-      mount(folder, ['-o', 'remount,size=64m'])
-      // The server has turned JetStream off until it is restarted.
-      await nats.kill()
-      await nats.start()
-      while (await refused());
-      await pollUntil(
-        () => app.counts.waiting === accepted.size,
-        () => app.counts,
+    using disk = new SmallDisk('4m')
+    await using nats = await NatsServer.startWithJetStream('', disk.path)
+    const cluster = { nats: `nats://127.0.0.1:${nats.port}`, name: 'shop' }
+    await using app = await QueueApp.start({ queues: quick, cluster })
+    const accepted = new Set<string>()
+    const refused = async (): Promise<{ code: string; message: string } | undefined> => {
+      const id = `item-${accepted.size}`
+      const error = await app.mail.send.enqueue(input, { id, delay: 3_600_000 }).then(
+        () => undefined,
+        (one: unknown) => one,
       )
-    } finally {
-      spawnSync('umount', [folder])
-      rmSync(folder, { recursive: true, force: true })
+      if (error === undefined) accepted.add(id)
+      return error as { code: string; message: string } | undefined
     }
+    let error: { code: string; message: string } | undefined
+    while ((error = await refused()) === undefined) assert.ok(accepted.size < 5_000)
+    assert.equal(error.code, 'QUEUE_UNAVAILABLE')
+    disk.grow('64m')
+    // The server has turned JetStream off until it is restarted.
+    await nats.kill()
+    await nats.start()
+    while (await refused());
+    await pollUntil(
+      () => app.counts.waiting === accepted.size,
+      () => app.counts,
+    )
   })
 })
-
-function mount(folder: string, options: readonly string[]): void {
-  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', ...options, 'tmpfs', folder], { encoding: 'utf8' })
-  assert.equal(status, 0, stderr)
-}
-
-/** Only administrators can make a small disk. */
-function withoutMount(): string | false {
-  const folder = mkdtempSync(join(tmpdir(), 'busbar-mount-'))
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder])
-  if (status === 0) spawnSync('umount', [folder])
-  rmSync(folder, { recursive: true, force: true })
-  return status === 0 ? false : 'no file system can be mounted here'
-}

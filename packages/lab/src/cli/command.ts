@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { parseArgs } from 'node:util'
+import { closest, distance } from 'fastest-levenshtein'
 import { bench } from '../bench.ts'
 import { compareResults, isRegression, readResult } from '../stats/compare-runs.ts'
 import { doctor } from './doctor.ts'
@@ -47,7 +48,7 @@ export interface Output {
 }
 
 async function run(args: readonly string[], output: Output): Promise<number> {
-  const { values, positionals } = parseArgs({ args: [...args], options: flags, allowPositionals: true })
+  const { values, positionals } = parseFlags(args)
   const [name, ...rest] = positionals
   const print = (text: string) => void output.stdout.write(text)
   if (name === undefined && values.url !== undefined && !values.help)
@@ -75,9 +76,34 @@ async function run(args: readonly string[], output: Output): Promise<number> {
     if (isFolder(name)) checkFolderFlags(values)
     if (isFolder(name))
       return await (wantsRates(values) ? measureRatesOfApp(name, { values, signal, print }) : measureApp(name, run))
-    const known = [...scenarios.keys(), 'compare', 'doctor'].join(', ')
-    throw new Error(`"${name}" is neither a scenario (${known}) nor a folder, such as ./app`)
+    const known = [...scenarios.keys(), 'compare', 'doctor']
+    const near = suggestion(name, known)
+    throw new Error(`"${name}" is neither a scenario (${known.join(', ')}) nor a folder, such as ./app${near}`)
   })
+}
+
+/** Throws an error with a message for the user. */
+function parseFlags(args: readonly string[]) {
+  const config = { args: [...args], options: flags, allowPositionals: true } as const
+  // Node's own error names no similar flag.
+  const { tokens } = parseArgs({ ...config, strict: false, tokens: true })
+  for (const token of tokens)
+    if (token.kind === 'option' && !Object.hasOwn(flags, token.name)) throw unknownFlag(token.rawName)
+  return parseArgs(config)
+}
+
+/**
+ * A further line that suggests a word that may be a typing error away, as Busbar's other commands
+ * do: up to a third of the letters, at most three. Else `otherwise`.
+ */
+function suggestion(word: string, words: readonly string[], otherwise = ''): string {
+  const best = closest(word, words)
+  return distance(word, best) <= Math.min(3, Math.ceil(word.length / 3)) ? `\nDid you mean ${best}?` : otherwise
+}
+
+function unknownFlag(raw: string): Error {
+  const names = Object.keys(flags).map((name) => `--${name}`)
+  return new Error(`busbar bench has no flag ${raw}${suggestion(raw, names, '\nSee busbar bench --help.')}`)
 }
 
 /** An error after a signal is the interruption. */

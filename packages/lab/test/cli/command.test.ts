@@ -18,7 +18,8 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
 }
 
 const wrong: readonly (readonly [line: string, sentence: RegExp])[] = [
-  ['fanuot', /"fanuot" is neither a scenario \(fanout, .*doctor\) nor a folder/],
+  ['fanuot', /^"fanuot" is neither a scenario \(fanout, .*doctor\) nor a folder, such as .*\nDid you mean fanout\?\n$/],
+  ['nosuch', /^"nosuch" is neither a scenario \(fanout, .*doctor\) nor a folder, such as \.\/app\n$/],
   ['fanout extra', /unexpected argument "extra"/],
   ['fanout --arms nobody', /fanout has no arm "nobody"; it has tcp-16/],
   ['fanout --work nothing', /fanout has no work "nothing"/],
@@ -40,7 +41,10 @@ const wrong: readonly (readonly [line: string, sentence: RegExp])[] = [
   ['fanout --set depth=1', /fanout has no parameter "depth"/],
   ['fanout --vary placement', /--vary needs the folder of an app/],
   ['. --vary workers', /--vary supports placement, not "workers"/],
-  ['fanout --no-such', /--no-such/],
+  ['fanout --no-such', /^busbar bench has no flag --no-such\nSee busbar bench --help\.\n$/],
+  ['fanout --quikc', /^busbar bench has no flag --quikc\nDid you mean --quick\?\n$/],
+  ['fanout --conections=10', /^busbar bench has no flag --conections\nDid you mean --connections\?\n$/],
+  ['fanout -q', /^busbar bench has no flag -q\nSee busbar bench --help\.\n$/],
   ['fanout --quick --resume', /there is nothing to resume/],
   ['compare one.json', /compare needs two files/],
   ['compare one.json two.json', /one\.json/],

@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises'
+import { access, constants, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { nearest } from '../nearest.ts'
 
@@ -11,6 +11,21 @@ export async function pathKind(path: string): Promise<Kind> {
     return found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'missing'
   } catch {
     return 'missing'
+  }
+}
+
+/**
+ * Why this user may not read a file, or find files in a folder, such as `EACCES: …`. Undefined if
+ * they may, and if there is nothing.
+ */
+export async function whyUnreadable(path: string): Promise<string | undefined> {
+  try {
+    const { X_OK, R_OK } = constants
+    await access(path, (await stat(path)).isDirectory() ? X_OK : R_OK)
+    return undefined
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : message
   }
 }
 

@@ -3,7 +3,7 @@ import { BusbarError } from '../../contract/errors.ts'
 import type { EntryModule } from '../app.ts'
 import { nearest } from '../nearest.ts'
 import { type PackageJson, readPackageJson } from '../file/package-json.ts'
-import { firstExistingFile, pathKind, listFolder } from '../file/file-lookup.ts'
+import { firstExistingFile, pathKind, listFolder, whyUnreadable } from '../file/file-lookup.ts'
 import { checkEntryIsProgram, checkFolderIsProgram } from './nested-app.ts'
 import { parseStartScript, type StartScript } from './start-script.ts'
 
@@ -32,6 +32,7 @@ export async function findEntry(
     entry === undefined
       ? await searchEntry(folder, service)
       : entryAt(await configuredEntry(folder, service, entry), namedBy)
+  await checkReadable('SERVICE_ENTRY_NOT_FOUND', service, found.entry.file)
   await checkEntryIsProgram(service, found.entry.file)
   return found
 }
@@ -60,8 +61,24 @@ export async function findTypedEntry(folder: string, service: string, entry: str
   })
 }
 
+/** Throws if the path is there, or may be, but not for the user who runs this. */
+export async function checkReadable(
+  code: 'SERVICE_NOT_FOUND' | 'SERVICE_ENTRY_NOT_FOUND',
+  service: string,
+  path: string,
+): Promise<void> {
+  const reason = await whyUnreadable(path)
+  if (reason === undefined) return
+  throw new BusbarError(code, {
+    service,
+    message: `service '${service}': ${path} cannot be read: ${reason}`,
+    hint: 'Give it, and the folders above it, to the user who runs the app, or permit that user to read them.',
+  })
+}
+
 async function searchEntry(folder: string, service: string): Promise<FoundEntry> {
   const found = await readPackageJson(folder)
+  if (found === undefined) await checkReadable('SERVICE_ENTRY_NOT_FOUND', service, join(folder, 'package.json'))
   const start = found?.scripts['start']
   const script = start === undefined ? undefined : parseStartScript(start)
   if (script !== undefined) return scriptEntry(folder, service, script)
@@ -69,6 +86,7 @@ async function searchEntry(folder: string, service: string): Promise<FoundEntry>
   if (main !== undefined) return entryAt(main, 'main')
   const conventional = await findConventional(folder)
   if (conventional !== undefined) return entryAt(conventional, basename(conventional))
+  if (found?.main !== undefined) await checkReadable('SERVICE_ENTRY_NOT_FOUND', service, resolve(folder, found.main))
   await checkFolderIsProgram(service, folder)
   throw nothingFound(folder, service, found)
 }
@@ -81,6 +99,7 @@ async function configuredEntry(folder: string, service: string, entry: string): 
   const file = resolve(folder, entry)
   const kind = await pathKind(file)
   if (kind === 'file') return file
+  if (kind === 'missing') await checkReadable('SERVICE_ENTRY_NOT_FOUND', service, file)
   const near = nearest(basename(file), await listFolder(dirname(file)))
   throw new BusbarError('SERVICE_ENTRY_NOT_FOUND', {
     service,
@@ -93,13 +112,16 @@ async function configuredEntry(folder: string, service: string, entry: string): 
 }
 
 async function scriptEntry(folder: string, service: string, script: StartScript): Promise<FoundEntry> {
-  const file = await resolveModule(resolve(folder, script.file))
-  if (file === undefined)
+  const path = resolve(folder, script.file)
+  const file = await resolveModule(path)
+  if (file === undefined) {
+    await checkReadable('SERVICE_ENTRY_NOT_FOUND', service, path)
     throw new BusbarError('SERVICE_ENTRY_NOT_FOUND', {
       service,
       message: `service '${service}': scripts.start of ${join(folder, 'package.json')} runs ${script.file}, which does not exist`,
       hint: 'Build the program first, or set `entry` to another file.',
     })
+  }
   const { args, nodeOptions } = script
   return { entry: { file, args, nodeOptions, foundBy: 'scripts.start' }, script }
 }

@@ -1,7 +1,7 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Address, Placement, Service } from '../app.ts'
-import { findContract, findConventional, findEntry, findTypedEntry, type FoundEntry } from './entry.ts'
+import { checkReadable, findContract, findConventional, findEntry, findTypedEntry, type FoundEntry } from './entry.ts'
 import { checkBuilt, findBuild, notBuilt } from './build.ts'
 import type { TestDoubles } from './test-doubles.ts'
 import { commandEntry } from './command.ts'
@@ -128,7 +128,9 @@ async function discover(root: string): Promise<ServiceSource[]> {
   const found: ServiceSource[] = []
   for (const name of names) {
     const path = join(folder, name)
-    if ((await pathKind(path)) === 'folder' && (await isProgram(path))) found.push({ name, config: { path } })
+    if ((await pathKind(path)) !== 'folder') continue
+    await checkReadable('SERVICE_NOT_FOUND', name, path)
+    if (await isProgram(path)) found.push({ name, config: { path } })
   }
   return found.length === 0 && (await isProgram(root)) ? [await theProgram(root, undefined)] : found
 }
@@ -184,6 +186,7 @@ async function findBuiltModule(source: ServiceSource, root: string): Promise<Fou
   if (config.path === undefined && config.command === undefined) throw noPathOrCommand(name)
   const path = resolve(root, config.path ?? '.')
   const kind = await pathKind(path)
+  await checkReadable('SERVICE_NOT_FOUND', name, path)
   if (kind === 'missing') throw await notFound(name, path)
   const contract = config.path === undefined ? undefined : await findContract(path)
   if (config.command !== undefined) {

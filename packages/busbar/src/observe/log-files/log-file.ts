@@ -44,6 +44,8 @@ export class LogFile {
   #lookedAt = -Infinity
   #failedAt: number | undefined
   #missing = 0
+  /** Whole lines of this flush that the file has. */
+  #appended = 0
 
   constructor(parts: LogFileParts) {
     this.#parts = parts
@@ -64,18 +66,16 @@ export class LogFile {
     if (lines.length === 0) return
     this.#lines = []
     if (this.#failedAt !== undefined && performance.now() - this.#failedAt < lookInterval) return this.#lose(lines)
-    let written = 0
+    this.#appended = 0
     try {
       this.#look()
       if (this.#missing > 0) this.#append([this.#parts.missing(this.#missing)])
       this.#missing = 0
       this.#failedAt = undefined
-      for (const part of this.#partsOf(lines)) {
-        this.#append(part)
-        written += part.length
-      }
+      this.#appended = 0
+      for (const part of this.#partsOf(lines)) this.#append(part)
     } catch (error) {
-      this.#fail(error as Error, lines.slice(written))
+      this.#fail(error as Error, lines.slice(this.#appended))
     }
   }
 
@@ -106,8 +106,14 @@ export class LogFile {
 
   #append(lines: readonly string[]): void {
     const bytes = Buffer.from(lines.join(''))
-    for (let at = 0; at < bytes.length;) at += writeSync(this.#file!.descriptor, bytes, at)
-    this.#file!.size += bytes.length
+    let at = 0
+    try {
+      while (at < bytes.length) at += writeSync(this.#file!.descriptor, bytes, at)
+    } finally {
+      this.#file!.size += at
+      // A disk that becomes full takes some of the lines, and a part of the next one.
+      this.#appended += at === bytes.length ? lines.length : linesIn(bytes.subarray(0, at))
+    }
   }
 
   /**
@@ -125,10 +131,16 @@ export class LogFile {
   #open(): Open {
     mkdirSync(this.#parts.settings.folder, { recursive: true, mode: 0o700 })
     const descriptor = openSync(this.#path, 'a+', 0o600)
-    endLine(descriptor)
-    const { ino, size, birthtimeMs, ctimeMs } = fstatSync(descriptor)
-    // Not every file system knows when a file was created.
-    return { descriptor, inode: ino, size, begun: size === 0 ? Date.now() : birthtimeMs || ctimeMs }
+    try {
+      endLine(descriptor)
+      const { ino, size, birthtimeMs, ctimeMs } = fstatSync(descriptor)
+      // Not every file system knows when a file was created.
+      return { descriptor, inode: ino, size, begun: size === 0 ? Date.now() : birthtimeMs || ctimeMs }
+    } catch (error) {
+      // A full disk has no room for the end of a line either.
+      closeSync(descriptor)
+      throw error
+    }
   }
 
   #isInPlace({ inode }: Open): boolean {
@@ -144,8 +156,10 @@ export class LogFile {
   }
 
   #close(): void {
-    if (this.#file !== undefined) closeSync(this.#file.descriptor)
+    const file = this.#file
+    // Its number may soon be that of another file, even if closing it fails.
     this.#file = undefined
+    if (file !== undefined) closeSync(file.descriptor)
   }
 
   #fail(error: Error, lines: readonly string[]): void {
@@ -163,6 +177,12 @@ export class LogFile {
     this.#missing += lines.length
     this.#parts.lost(lines)
   }
+}
+
+function linesIn(bytes: Uint8Array): number {
+  let lines = 0
+  for (const byte of bytes) if (byte === newline) lines++
+  return lines
 }
 
 /** A full disk, or SIGKILL, may have broken off a line: the next one must not be appended to it. */
