@@ -21,8 +21,8 @@ const finalCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'OPERATION_UNSUPPORTED',
 ])
 
-/** Another host may have a newer version of the service. */
-const versionCodes: ReadonlySet<string> = new Set<ErrorCode>(['METHOD_UNKNOWN', 'CONTRACT_MISMATCH'])
+/** Another host may have another version of the service: an item does not name its contract. */
+const versionCodes: ReadonlySet<string> = new Set<ErrorCode>(['METHOD_UNKNOWN', 'CONTRACT_MISMATCH', 'INPUT_INVALID'])
 
 /** Characters of a reason that are kept. */
 const maxReason = 1_000

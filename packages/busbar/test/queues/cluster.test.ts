@@ -1,5 +1,6 @@
 /** The queue of a cluster: streams of NATS, which all hosts share. */
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { QueueList } from '../../src/shared/queues.ts'
@@ -125,7 +126,7 @@ describe('the queue of a cluster', { skip: withoutNats }, () => {
 
   it('tells ids apart that differ in white space only', async () => {
     await using app = await start()
-    const ids = ['k', 'k ', ' k', 'k\t', 'k\u00a0', 'k\nx', 'k\r', '"k"', 'k"', 'é', '\ud800']
+    const ids = ['k', 'k ', ' k', 'k\t', 'k\u00a0', 'k\nx', 'k\r', '"k"', 'k"', 'é']
     for (const id of ids) assert.equal((await app.mail.flaky.enqueue({ failures: 0 }, { id })).duplicate, false, id)
     for (const id of ids) assert.equal((await app.mail.flaky.enqueue({ failures: 0 }, { id })).duplicate, true, id)
     await pollUntil(() => app.counts.waiting === 0 && app.counts.running === 0)
@@ -204,5 +205,19 @@ describe('the queue of a cluster', { skip: withoutNats }, () => {
     await app.start()
     await app.untilLogged('stay in', 2)
     assert.equal(app.logged('are in the queue of the cluster now').length, 1)
+  })
+
+  it('attempts an input again that the schema of a host refuses: another host may have another version', async () => {
+    const queues = { ...quick, attempts: 2 }
+    await using app = await QueueApp.start({ queues })
+    await app.mail.flaky.enqueue({ failures: 0 }, { id: 'old', delay: 3_600_000 })
+    await app.stop()
+    // As the other version would have written it.
+    const database = new DatabaseSync(app.folder.at('.busbar', 'queue.sqlite'))
+    database.exec(`UPDATE items SET due = 0, input = '{"failures":"two"}'`)
+    database.close()
+    app.configure({ queues, cluster: newCluster() })
+    await app.start()
+    await app.untilLogged(/item 1 is a dead letter after 2 attempts: INPUT_INVALID/)
   })
 })

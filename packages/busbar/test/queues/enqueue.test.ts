@@ -70,7 +70,7 @@ test('what cannot be enqueued is refused with a typed error', async () => {
   await using app = await QueueApp.start({ queues: { ...quick, maxDepth: 1, concurrency: 1 } })
   const { flaky, slow, send } = app.mail
   await assert.rejects(flaky.enqueue({ failures: 'two' } as never), { code: 'INPUT_INVALID' })
-  await assert.rejects(slow.enqueue('x', { id: '' }), { code: 'INPUT_INVALID' })
+  for (const id of ['', '\ud800']) await assert.rejects(slow.enqueue('x', { id }), { code: 'INPUT_INVALID' })
   await assert.rejects(slow.enqueue('x', { delay: -1 }), { code: 'INPUT_INVALID' })
   await assert.rejects(slow.enqueue('x'.repeat(2 ** 20)), { code: 'INPUT_INVALID' })
   await slow.enqueue('one')
