@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
 import { noWorker } from '../shared/metrics/worker-pair.ts'
 import { noStatus } from '../shared/metrics/edge-table.ts'
 import { isFailedSpan } from '../shared/traces/span.ts'
@@ -7,8 +6,8 @@ import type { CallCounter } from '../contract/host/typed-host.ts'
 import type { Meter } from '../mesh/meter.ts'
 import { answererAt, transportTo } from '../mesh/routing/endpoint.ts'
 import { onUpgradeAnswer } from '../mesh/sockets/upgrade-answer.ts'
-import { runInScope, type Scope } from '../mesh/scope.ts'
-import { emitInContext, traceRequest } from '../mesh/tracing/traced-request.ts'
+import type { Scope } from '../mesh/scope.ts'
+import { traceRequest } from '../mesh/tracing/traced-request.ts'
 import type { TracedCall } from '../mesh/tracing/traced-call.ts'
 import type { Tracer } from '../mesh/tracing/tracer.ts'
 import type { Connection } from './connection.ts'
@@ -59,12 +58,8 @@ export class UpgradeCall {
   }
 
   /** The scope in which a program of this thread has the connection. */
-  enter(socket: Socket, scope: Scope): Scope {
-    const trace = this.#trace
-    if (trace === undefined) return scope
-    const own = { ...scope, trace }
-    emitInContext(socket, (callback) => runInScope(own, callback))
-    return own
+  within(scope: Scope): Scope {
+    return this.#trace === undefined ? scope : { ...scope, trace: this.#trace }
   }
 
   /** The gateway answers in place of the service. `status`: as for a request. */

@@ -71,7 +71,7 @@ export class Upgrades {
     const pending = this.#pending.add(req, connection, service)
     pending.call = new UpgradeCall(mesh, req, connection, result, program?.count)
     prepareRequest(req, result, true)
-    if (program !== undefined) return handover!.upgrade(req, socket, head, program, pending.call.enter(socket, scope))
+    if (program !== undefined) return handover!.upgrade(req, socket, head, program, pending.call.within(scope))
     this.#webSockets.addIf(req, socket, endingWith(endpoint, app))
     const onLost = (error: Error): void => pending.fail(failureProblem(error, service))
     const onAnswered = (): void => void (pending.progress = 'answered')

@@ -28,6 +28,8 @@ export interface ItemToAdd {
   readonly id: string
   /** Another item with this id is a duplicate until then. Undefined: nothing is compared. */
   readonly until: number | undefined
+  /** Is compared instead of the id, so that what is added again by mistake is added once. */
+  readonly key?: string | undefined
   readonly due: number
   readonly added: number
   readonly input: string | undefined

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../contract/context.ts'
 import { BusbarError } from '../contract/errors.ts'
@@ -22,14 +22,15 @@ const retryInterval = 1_000
 
 /**
  * Moves the items that wait in an app's file to the queue of the cluster that it has joined. An
- * item leaves the file once the queue has it. If the app dies in between, its id keeps it from
- * being added again within the window. Dead letters stay in the file.
+ * item leaves the file once the queue has it. If the app dies in between, its place in the file
+ * keeps it from being added again within the window. Dead letters stay in the file.
  */
 export class LeftItems {
   readonly #parts: LeftItemsParts
   readonly #lines: RepeatedLines
   readonly #stopped = new AbortController()
   readonly #moving: Promise<void>
+  #moved = 0
 
   constructor(parts: LeftItemsParts) {
     this.#parts = parts
@@ -56,11 +57,13 @@ export class LeftItems {
     let store: QueueStore | undefined
     try {
       const database = openDatabase(file)
-      // A worker that is being replaced still runs its items.
-      if (database === undefined) return false
+      if (database === undefined) {
+        // A worker that is being replaced still runs its items.
+        this.#lines.add('info', `queue: the file ${file} is in use; its items are moved when it is free`)
+        return false
+      }
       store = new QueueStore(database)
-      await this.#moveFrom(store)
-      return true
+      return await this.#moveFrom(store)
     } catch (error) {
       this.#lines.add('warn', `queue: items of ${file} wait until they can be moved: ${(error as Error).message}`)
       return false
@@ -69,42 +72,51 @@ export class LeftItems {
     }
   }
 
-  async #moveFrom(store: QueueStore): Promise<void> {
-    const { file, log } = this.#parts
-    let [moved, last] = [0, 0]
-    while (!this.#stopped.signal.aborted) {
+  /** Whether none may be moved later. */
+  async #moveFrom(store: QueueStore): Promise<boolean> {
+    let [isComplete, last] = [true, 0]
+    for (;;) {
+      if (this.#stopped.signal.aborted) return false
       const items = store.left(last, atOnce)
       if (items.length === 0) break
       last = items.at(-1)!.number
-      moved += await this.#moveSome(items, store)
+      isComplete = (await this.#moveSome(items, store)) && isComplete
     }
-    if (moved > 0) log.info(`queue: ${moved} items of ${file} are in the queue of the cluster now`)
+    if (isComplete) this.#report(store)
+    return isComplete
+  }
+
+  #report(store: QueueStore): void {
+    const { file, log } = this.#parts
+    if (this.#moved > 0) log.info(`queue: ${this.#moved} items of ${file} are in the queue of the cluster now`)
     const { dead } = store.tally
     if (dead > 0) log.warn(`queue: dead letters of before the app was in a cluster stay in ${file}: ${dead}`)
   }
 
-  /** Returns how many. Rejects if one may be moved later. */
-  async #moveSome(items: readonly LeftItem[], store: QueueStore): Promise<number> {
-    const added = await Promise.allSettled(items.map((item) => this.#add(item)))
-    const moved = items.filter((_, at) => isTrue(added[at]!))
+  /** Whether none of them may be moved later. Rejects if the queue cannot be reached. */
+  async #moveSome(items: readonly LeftItem[], store: QueueStore): Promise<boolean> {
+    const results = await Promise.allSettled(items.map((item) => this.#add(item)))
+    const moved = items.filter((_, at) => (results[at] as { value?: unknown }).value === 'moved')
     store.transaction(() => moved.forEach(({ number }) => store.leave(number)))
-    for (const one of added) if (one.status === 'rejected') throw one.reason as Error
-    return moved.length
+    this.#moved += moved.length
+    for (const one of results) if (one.status === 'rejected') throw one.reason as Error
+    return results.every((one) => (one as { value?: unknown }).value !== 'full')
   }
 
-  /** False: the queue will never take it. */
-  async #add(item: LeftItem): Promise<boolean> {
+  /** `refused`: the queue will never take it. */
+  async #add(item: LeftItem): Promise<'moved' | 'full' | 'refused'> {
+    const { file, queue } = this.#parts
     try {
-      await this.#parts.queue.add({ ...item, until: item.added })
-      return true
+      // Not by its id: items with one id are several if none is within the window of another.
+      await queue.add({ ...item, key: `left ${statSync(file).ino} ${item.number} ${item.added}` })
+      return 'moved'
     } catch (error) {
-      if (!BusbarError.is(error) || error.code !== 'INPUT_INVALID') throw error
-      this.#lines.add('error', `queue: an item stays in ${this.#parts.file}: ${error.message}`)
-      return false
+      const code = BusbarError.is(error) ? error.code : undefined
+      if (code !== 'INPUT_INVALID' && code !== 'QUEUE_FULL') throw error
+      const isFull = code === 'QUEUE_FULL'
+      const fate = isFull ? 'waits until it can be moved' : 'stays there'
+      this.#lines.add(isFull ? 'warn' : 'error', `queue: an item of ${file} ${fate}: ${(error as Error).message}`, code)
+      return isFull ? 'full' : 'refused'
     }
   }
-}
-
-function isTrue(result: PromiseSettledResult<boolean>): boolean {
-  return result.status === 'fulfilled' && result.value
 }

@@ -2,6 +2,7 @@ import { handleExpect, type Handover } from '../../gateway/handover.ts'
 import type { CutWrite } from '../../gateway/request-context.ts'
 import type { LocalEndpoint } from '../../mesh/routing/endpoint.ts'
 import type { Scope } from '../../mesh/scope.ts'
+import { emitInContext } from '../../mesh/tracing/traced-request.ts'
 import { recountHeaders, requestHeadersFault } from '../../node/request-headers.ts'
 import { statedBytes, statedBytesFault, wholeBytes } from '../../node/response.ts'
 import { serverOptionsFault } from '../../node/server-options.ts'
@@ -45,6 +46,8 @@ export const attachment: Handover = {
     const { server } = endpoint
     recountHeaders(req)
     const hasListener = event === 'request' || server.listenerCount(event) > 0
+    // By itself, what comes of a body would run in the context of the gateway's parser.
+    emitInContext(req, (callback) => runInService(endpoint, scope, callback))
     if (hasListener || handleExpect(context))
       runInService(endpoint, scope, () => server.emit(hasListener ? event : 'request', req, res))
   },
@@ -57,6 +60,8 @@ export const attachment: Handover = {
 
   upgrade(req, socket, head, endpoint, scope) {
     recountHeaders(req)
+    // By itself, what the client sends would run in the gateway's context.
+    emitInContext(socket, (callback) => runInService(endpoint, scope, callback))
     runInService(endpoint, scope, () => endpoint.server.emit('upgrade', req, socket, head))
   },
 }
@@ -65,14 +70,15 @@ export const attachment: Handover = {
  * An exception in a listener is the service's fault, not the gateway's. It is thrown again in the
  * service's async context only, so that whatever handles it can attribute it.
  */
-function runInService(endpoint: LocalEndpoint, scope: Scope, callback: () => void): void {
-  endpoint.enter(scope, () => {
+function runInService(endpoint: LocalEndpoint, scope: Scope, emit: () => boolean): boolean {
+  return endpoint.enter(scope, () => {
     try {
-      callback()
+      return emit()
     } catch (error) {
       process.nextTick(() => {
         throw error
       })
+      return true
     }
   })
 }

@@ -43,6 +43,12 @@ export class WebSocketConnection {
    */
   async #close({ code, quiet }: WebSocketClose): Promise<void> {
     const socket = this.#socket
+    if (this.#frames.hasClosed) {
+      // The program waits for the client's close frame.
+      await this.#untilClosed(closeTime)
+      socket.destroy()
+      return
+    }
     socket.unpipe()
     for (const event of ['data', 'readable']) socket.removeAllListeners(event)
     socket.on('data', () => {})
@@ -51,7 +57,7 @@ export class WebSocketConnection {
     await this.#untilBoundary(quiet)
     this.#isClosed = true
     if (!socket.writable) return
-    this.#write(Uint8Array.of(0x88, 2, code >> 8, code & 0xff))
+    if (!this.#frames.hasClosed) this.#write(Uint8Array.of(0x88, 2, code >> 8, code & 0xff))
     await this.#untilClosed(frameTime)
     socket.end()
     await this.#untilClosed(closeTime)
@@ -118,8 +124,13 @@ function encodingOf(encoding: unknown): BufferEncoding {
   return typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8'
 }
 
+/** RFC 6455, 5.5.1. */
+const closeOpcode = 8
+
 /** Finds the ends of the frames that a server sends after its response head. They have no mask. */
 export class SentFrames {
+  /** A close frame has begun. */
+  hasClosed = false
   /** How much of the empty line after the head has been seen: `\r\n\r\n`. */
   #ofHead = 0
   /** The header of the frame that has begun. */
@@ -162,6 +173,7 @@ export class SentFrames {
     const short = header[1]! & 0x7f
     const more = short === 126 ? 2 : short === 127 ? 8 : 0
     if (header.length < 2 + more) return
+    if ((header[0]! & 0xf) === closeOpcode) this.hasClosed = true
     this.#left = more === 0 ? short : header.slice(2).reduce((length, byte) => length * 256 + byte, 0)
     this.#header = []
   }

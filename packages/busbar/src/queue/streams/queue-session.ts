@@ -84,7 +84,8 @@ export class QueueSession {
     if (limit <= 0) throw tooSmall(headSize + limit)
     if (input !== null && Buffer.byteLength(input) > limit) throw tooLarge(target, input.length, limit)
     const data = encodeItem({ id, added, due: due > added ? due : 0, attempts: 0, origin, input })
-    const options = until === undefined ? {} : { msgID: `${target} ${headerText(id)}` }
+    const key = item.key ?? (until === undefined ? undefined : id)
+    const options = key === undefined ? {} : { msgID: `${target} ${headerText(key)}` }
     const { duplicate } = await this.#publish(target, data, options, due > added)
     meter.count(target, duplicate ? 'duplicates' : 'enqueued')
     this.#announce(target)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { symlinkSync } from 'node:fs'
+import { readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
@@ -15,6 +15,24 @@ import { WebSocketServer } from 'ws'
 const server = createServer((request, response) => response.end('plain'))
 new WebSocketServer({ server }).on('connection', (socket) => {
   socket.on('message', (data, isBinary) => setTimeout(() => socket.send(data, { binary: isBinary }), 5))
+})
+server.listen(process.env.PORT ?? 3000)`
+
+/** Closes its WebSockets in its own way when it stops, and keeps which codes it has got back. */
+const own = `
+import { appendFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { WebSocketServer } from 'ws'
+const server = createServer((request, response) => response.end('plain'))
+const sockets = new WebSocketServer({ server })
+const codes = process.env.CODES
+sockets.on('connection', (socket) => {
+  socket.on('message', (data) => socket.send(data))
+  socket.on('close', (code) => appendFileSync(codes, String(code)))
+})
+process.on('SIGTERM', () => {
+  for (const socket of sockets.clients) socket.close(4321, 'mine')
+  server.close()
 })
 server.listen(process.env.PORT ?? 3000)`
 
@@ -70,12 +88,12 @@ const placements = [
   ['command', { command: `${process.execPath} echo.mjs`, path: '.' }],
 ] as const
 
-function appFolder(echoes: object): TestFolder {
+function appFolder(echoes: object, webSocketDrain = 100): TestFolder {
   const folder = new TestFolder({
     'echo.mjs': echo,
     'busbar.config.json': {
       gateway: { port: 0, routes: { '/echo': 'echo' } },
-      limits: { webSocketDrain: 100 },
+      limits: { webSocketDrain },
       services: { echo: echoes, other: { path: './echo.mjs', run: 'thread' } },
     },
   })
@@ -115,5 +133,21 @@ for (const [where, placement] of placements) {
       await once(socket, 'message')
       await app.running.stop()
       assert.equal((await closed)[0].code, 1001)
+    })
+  if ('path' in placement && !('command' in placement))
+    test(`a service in a ${where} closes its WebSockets with a code of its own when the app stops`, async () => {
+      using folder = appFolder(placement, 3_000)
+      folder.write('echo.mjs', own)
+      const codes = folder.at('codes')
+      const loaded = await loadApp(folder.path)
+      const services = loaded.services.map((one) => ({ ...one, env: { ...one.env, CODES: codes } }))
+      await using app = await TestApp.startLoaded({ ...loaded, services }, { timing: { quiet: 50 } })
+      const socket = new WebSocket(`${app.url.replace('http', 'ws')}/echo`)
+      const closed = once(socket, 'close') as Promise<[{ code: number }]>
+      socket.addEventListener('open', () => socket.send('1'))
+      await once(socket, 'message')
+      await app.running.stop()
+      assert.equal((await closed)[0].code, 4321)
+      assert.equal(readFileSync(codes, 'utf8'), '4321')
     })
 }
