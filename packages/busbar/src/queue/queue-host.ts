@@ -154,8 +154,9 @@ function checkRecord({ service, method, id, delay, input }: ItemRecord): void {
   }
   if (!isName(service)) fault('service', 'it is not the name of a service')
   if (!isName(method)) fault('method', 'it is not the name of a method')
-  if (id !== undefined && (typeof id !== 'string' || id === '' || id.length > 256 || !id.isWellFormed()))
-    fault('id', 'it is not an id')
+  if (id !== undefined && (typeof id !== 'string' || id === '' || id.length > 256)) fault('id', 'it is not an id')
+  // A file keeps texts in UTF-8, in which unpaired surrogates are all the same.
+  if (id?.isWellFormed() === false) fault('id', 'it has an unpaired surrogate')
   if (typeof delay !== 'number' || !(delay >= 0 && delay < 2 ** 40))
     fault('delay', 'it is not a number of milliseconds')
   if (input !== undefined && typeof input !== 'string') fault('input', 'it is not a text')

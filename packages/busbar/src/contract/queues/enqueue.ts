@@ -78,9 +78,8 @@ function encode(site: Pick<CallSite, 'service' | 'method'>, input: unknown): str
 }
 
 function checkOptions(site: Pick<CallSite, 'service' | 'method'>, id: unknown, delay: unknown): void {
-  // A file keeps texts in UTF-8, in which unpaired surrogates are all the same.
-  if (id !== undefined && (typeof id !== 'string' || id === '' || id.length > maxId || !id.isWellFormed()))
-    throw refusal(site, ['id'], `it is not a well-formed text of 1 to ${maxId} characters`)
+  if (id !== undefined && (typeof id !== 'string' || id === '' || id.length > maxId))
+    throw refusal(site, ['id'], `it is not a text of 1 to ${maxId} characters`)
   if (typeof delay !== 'number' || !(delay >= 0 && delay <= maxDelay))
     throw refusal(site, ['delay'], `it is not a number of milliseconds from 0 to ${maxDelay}`)
 }

@@ -202,7 +202,7 @@ describe('commands on the services of a running app', () => {
       assert.match(command.stderr, /OPERATION_UNSUPPORTED/)
       const other = await shop.run('profile', 'cpu', 'web', '--instance', '7')
       assert.equal(other.code, 1)
-      assert.match(other.stderr, /instance 7 of 'web' does not serve/)
+      assert.match(other.stderr, /'web' has no instance 7/)
     })
   })
 

@@ -136,7 +136,7 @@ for (const [where, placement] of placements) {
     })
   if ('path' in placement && !('command' in placement))
     test(`a service in a ${where} closes its WebSockets with a code of its own when the app stops`, async () => {
-      using folder = appFolder(placement, 3_000)
+      using folder = appFolder(placement, 60_000)
       folder.write('echo.mjs', own)
       const codes = folder.at('codes')
       const loaded = await loadApp(folder.path)
