@@ -11,6 +11,7 @@ import { parseCommandLine } from './parse.ts'
 import { errorText, printError } from './terminal/print-error.ts'
 import { type Output, type Terminal, print, processTerminal } from './terminal/terminal.ts'
 import { packageVersion } from '../shared/package-files.ts'
+import { silenceWarning } from '../shared/process/silence-warning.ts'
 
 /**
  * Called by `bin/busbar.js`: runs a command line (without `node` and the script) and ends the
@@ -109,18 +110,4 @@ async function drained(stream: NodeJS.WriteStream): Promise<void> {
   stream.write('', () => resolve())
   await promise
   clearTimeout(timer)
-}
-
-/**
- * Hides warnings with this code on the main thread. Node prints warnings by a listener, which is
- * wrapped by a filter here. `--disable-warning` does the same, but must be set when the process
- * starts.
- */
-function silenceWarning(code: string): void {
-  const listeners = process.listeners('warning')
-  process.removeAllListeners('warning')
-  process.on('warning', (warning) => {
-    if ((warning as { code?: unknown }).code === code) return
-    for (const listener of listeners) listener.call(process, warning)
-  })
 }

@@ -2,6 +2,7 @@
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parentPort, workerData } from 'node:worker_threads'
 import { BusbarError } from '../../../contract/errors.ts'
+import { silenceWarning } from '../../../shared/process/silence-warning.ts'
 import type { ConfigFunction } from '../../define.ts'
 import { toData } from './as-data.ts'
 import { configError } from './config-error.ts'
@@ -9,6 +10,8 @@ import type { ModuleOutcome, ModuleRequest } from './messages.ts'
 
 const { file, root, env = process.env, argv } = workerData as ModuleRequest
 process.argv = [...argv]
+// As in the main thread, whose listener hears nothing of it.
+silenceWarning('MODULE_TYPELESS_PACKAGE_JSON')
 // A pending promise does not keep a thread alive.
 process.once('beforeExit', () => send({ is: 'unsettled' }))
 process.once('uncaughtException', (error) => void fail(error))
