@@ -36,7 +36,7 @@ export class Delivery {
       if (handleExpect(context)) endpoint.requestListener(context.req, context.res)
     } else if (endpoint.at === 'here' && handover?.accepts(endpoint) === true) {
       inFlight.handedOver(context, endpoint)
-      handover.request(context, endpoint, context.enter(route.scope))
+      handover.request(context, endpoint, context.within(route.scope))
     } else {
       const onLost = (error: Error): void => this.#failForwarded(context, route.service, error)
       const found = (callee: number | undefined): void => void (context.callee = callee)

@@ -3,8 +3,7 @@ import type { CallCounter } from '../contract/host/typed-host.ts'
 import type { Endpoint, LocalEndpoint } from '../mesh/routing/endpoint.ts'
 import type { CountedEdge } from '../mesh/meter.ts'
 import { noWorker } from '../shared/metrics/worker-pair.ts'
-import { runInScope, type Scope } from '../mesh/scope.ts'
-import { emitInContext } from '../mesh/tracing/traced-request.ts'
+import type { Scope } from '../mesh/scope.ts'
 import type { TracedCall } from '../mesh/tracing/traced-call.ts'
 import type { Problem } from './problems/problem.ts'
 import type { GatewayRoute } from './routing/routes.ts'
@@ -87,11 +86,8 @@ export class RequestContext {
   }
 
   /** The scope in which a program of this thread answers. */
-  enter(scope: Scope): Scope {
-    if (this.call === undefined) return scope
-    const own = { ...scope, trace: this.call }
-    emitInContext(this.req, (callback) => runInScope(own, callback))
-    return own
+  within(scope: Scope): Scope {
+    return this.call === undefined ? scope : { ...scope, trace: this.call }
   }
 
   get service(): string | undefined {

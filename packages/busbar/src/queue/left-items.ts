@@ -1,4 +1,5 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../contract/context.ts'
 import { BusbarError } from '../contract/errors.ts'
@@ -54,69 +55,68 @@ export class LeftItems {
 
   /** Whether nothing is left to do. */
   async #tryToMove(file: string): Promise<boolean> {
-    let store: QueueStore | undefined
+    let database: DatabaseSync | undefined
     try {
-      const database = openDatabase(file)
+      database = openDatabase(file)
       if (database === undefined) {
         // A worker that is being replaced still runs its items.
         this.#lines.add('info', `queue: the file ${file} is in use; its items are moved when it is free`)
         return false
       }
-      store = new QueueStore(database)
-      return await this.#moveFrom(store)
+      return await this.#moveFrom(new QueueStore(database))
     } catch (error) {
       this.#lines.add('warn', `queue: items of ${file} wait until they can be moved: ${(error as Error).message}`)
       return false
     } finally {
-      store?.close()
+      database?.close()
     }
   }
 
   /** Whether none may be moved later. */
   async #moveFrom(store: QueueStore): Promise<boolean> {
     let [isComplete, last] = [true, 0]
-    for (;;) {
-      if (this.#stopped.signal.aborted) return false
+    while (!this.#stopped.signal.aborted) {
       const items = store.left(last, atOnce)
-      if (items.length === 0) break
+      if (items.length === 0) return isComplete && this.#report(store)
       last = items.at(-1)!.number
-      isComplete = (await this.#moveSome(items, store)) && isComplete
+      const added = await Promise.all(items.map((item) => this.#add(item)))
+      const moved = items.filter((_, at) => added[at] === 'moved')
+      store.transaction(() => moved.forEach(({ number }) => store.leave(number)))
+      this.#moved += moved.length
+      if (added.includes('unreached')) return false
+      if (added.includes('full')) isComplete = false
     }
-    if (isComplete) this.#report(store)
-    return isComplete
+    return false
   }
 
-  #report(store: QueueStore): void {
+  /** True: nothing is left to do. */
+  #report(store: QueueStore): true {
     const { file, log } = this.#parts
     if (this.#moved > 0) log.info(`queue: ${this.#moved} items of ${file} are in the queue of the cluster now`)
     const { dead } = store.tally
     if (dead > 0) log.warn(`queue: dead letters of before the app was in a cluster stay in ${file}: ${dead}`)
+    return true
   }
 
-  /** Whether none of them may be moved later. Rejects if the queue cannot be reached. */
-  async #moveSome(items: readonly LeftItem[], store: QueueStore): Promise<boolean> {
-    const results = await Promise.allSettled(items.map((item) => this.#add(item)))
-    const moved = items.filter((_, at) => (results[at] as { value?: unknown }).value === 'moved')
-    store.transaction(() => moved.forEach(({ number }) => store.leave(number)))
-    this.#moved += moved.length
-    for (const one of results) if (one.status === 'rejected') throw one.reason as Error
-    return results.every((one) => (one as { value?: unknown }).value !== 'full')
-  }
-
-  /** `refused`: the queue will never take it. */
-  async #add(item: LeftItem): Promise<'moved' | 'full' | 'refused'> {
-    const { file, queue } = this.#parts
+  /** Never rejects. */
+  async #add(item: LeftItem): Promise<Fate> {
+    const { id, number, added } = item
     try {
-      // Not by its id: items with one id are several if none is within the window of another.
-      await queue.add({ ...item, key: `left ${statSync(file).ino} ${item.number} ${item.added}` })
+      // Not by the id alone: items with one id are several if none is within the window of another.
+      await this.#parts.queue.add({ ...item, key: `left ${number} ${added} ${id}` })
       return 'moved'
     } catch (error) {
-      const code = BusbarError.is(error) ? error.code : undefined
-      if (code !== 'INPUT_INVALID' && code !== 'QUEUE_FULL') throw error
-      const isFull = code === 'QUEUE_FULL'
-      const fate = isFull ? 'waits until it can be moved' : 'stays there'
-      this.#lines.add(isFull ? 'warn' : 'error', `queue: an item of ${file} ${fate}: ${(error as Error).message}`, code)
-      return isFull ? 'full' : 'refused'
+      const { code, message } = BusbarError.from(error)
+      const fate = fates[code] ?? 'unreached'
+      const isRefused = fate === 'refused'
+      const what = isRefused ? 'stays there' : 'waits until it can be moved'
+      this.#lines.add(isRefused ? 'error' : 'warn', `queue: an item of ${this.#parts.file} ${what}: ${message}`, code)
+      return fate
     }
   }
 }
+
+/** `full`: others may have room. `refused`: the queue will never take it. */
+type Fate = 'moved' | 'full' | 'refused' | 'unreached'
+
+const fates: Readonly<Partial<Record<string, Fate>>> = { INPUT_INVALID: 'refused', QUEUE_FULL: 'full' }
