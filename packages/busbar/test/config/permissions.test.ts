@@ -25,6 +25,17 @@ const cases: readonly (readonly [what: string, files: Files, forbidden: string, 
     'services/b',
     'SERVICE_NOT_FOUND',
   ],
+  ['the folder services/', { 'busbar.config.json': {}, 'services/a/index.js': '' }, 'services', 'SERVICE_NOT_FOUND'],
+  [
+    'a secret',
+    {
+      'busbar.config.json': { services: { a: { path: './a', env: { KEY: '${file:key}' } } } },
+      'a/index.js': '',
+      key: 'k',
+    },
+    'key',
+    'SECRET_UNREADABLE',
+  ],
   [
     'a folder above that of a service',
     { 'busbar.config.json': { services: { a: './up/a' } }, 'up/a/index.js': '' },
@@ -76,6 +87,6 @@ describe('a path that the user may not read is said to be so', { skip: process.p
       assert.equal(error.code, code, error.message)
       assert.match(error.message, /EACCES: permission denied/)
       assert.ok(error.message.includes(folder.at(forbidden)), error.message)
-      if (code !== 'CONFIG_UNREADABLE') assert.match(error.hint ?? '', /permit that user to read/)
+      if (code !== 'CONFIG_UNREADABLE') assert.match(error.hint ?? '', /permit (?:that|the) user .*to read/i)
     })
 })

@@ -9,7 +9,12 @@ import type { CommandContext } from '../command.ts'
 import { resolveOperand } from '../operand.ts'
 import { type Session, openSession } from '../session.ts'
 import { changedIn, outdatedIn, watchedBy } from '../watch/sources.ts'
-import { type Watching, watchFiles } from '../watch/watch-files.ts'
+import { type Unseen, type Watching, watchFiles } from '../watch/watch-files.ts'
+
+const unseenBecause: Readonly<Record<Unseen, string>> = {
+  limit: 'there are more folders than can be watched',
+  permission: 'there are folders that this user may not read',
+}
 
 /**
  * `busbar dev`: runs the app and restarts it whenever its files change, until a signal stops it.
@@ -122,8 +127,8 @@ class DevLoop {
     if (this.#closed) this.#watching.close()
     if (this.#app !== undefined)
       this.#session.log.event('info', `watching ${folders.map((folder) => this.#show(folder)).join(', ')}`)
-    if (this.#watching.truncated)
-      this.#session.log.event('warn', 'there are too many folders to watch: changes in some of them are not seen')
+    for (const reason of this.#watching.unseen)
+      this.#session.log.event('warn', `${unseenBecause[reason]}: changes in them are not seen`)
   }
 
   #logChanged(paths: readonly string[]): void {

@@ -18,9 +18,12 @@ export interface WatchOptions {
   readonly most?: number
 }
 
+/** `limit`: more folders than `most`, or than the system permits. */
+export type Unseen = 'limit' | 'permission'
+
 export interface Watching {
-  /** True if there were more folders than `most`. */
-  readonly truncated: boolean
+  /** Why changes in some of the folders are not seen. */
+  readonly unseen: ReadonlySet<Unseen>
   close(): void
 }
 
@@ -41,7 +44,7 @@ export async function watchFiles(options: WatchOptions): Promise<Watching> {
 }
 
 class Watcher implements Watching {
-  truncated = false
+  readonly unseen = new Set<Unseen>()
   readonly #options: WatchOptions
   readonly #singles: ReadonlyMap<string, ReadonlySet<string>>
   readonly #watchers = new Map<string, FSWatcher>()
@@ -83,16 +86,18 @@ class Watcher implements Watching {
   #add(folder: string): void {
     if (this.#closed || this.#watchers.has(folder)) return
     if (this.#watchers.size >= (this.#options.most ?? 2000)) {
-      this.truncated = true
+      this.unseen.add('limit')
       return
     }
     try {
       const watcher = watch(folder, (_event, name) => this.#note(folder, name))
       watcher.on('error', () => watcher.close())
       this.#watchers.set(folder, watcher)
-    } catch {
-      // The folder was deleted meanwhile, or the system's limit of watches is reached.
-      this.truncated = true
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'EACCES' || code === 'EPERM') this.unseen.add('permission')
+      // Else the system's limit is reached, or the folder was deleted meanwhile.
+      else if (code !== 'ENOENT') this.unseen.add('limit')
     }
   }
 

@@ -14,14 +14,24 @@ export async function pathKind(path: string): Promise<Kind> {
   }
 }
 
+const { R_OK, X_OK } = constants
+
 /**
  * Why this user may not read a file, or find files in a folder, such as `EACCES: …`. Undefined if
  * they may, and if there is nothing.
  */
 export async function whyUnreadable(path: string): Promise<string | undefined> {
+  return await whyRefused(async () => await access(path, (await stat(path)).isDirectory() ? X_OK : R_OK))
+}
+
+/** Why this user may not list a folder and find its files. */
+export async function whyUnlistable(folder: string): Promise<string | undefined> {
+  return await whyRefused(async () => await access(folder, R_OK | X_OK))
+}
+
+async function whyRefused(attempt: () => Promise<void>): Promise<string | undefined> {
   try {
-    const { X_OK, R_OK } = constants
-    await access(path, (await stat(path)).isDirectory() ? X_OK : R_OK)
+    await attempt()
     return undefined
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException

@@ -115,7 +115,7 @@ class TextFiller {
       if (this.#isNeeded)
         this.#problems.add('SECRET_UNREADABLE', {
           message: `${this.#where} needs the file ${resolve(root, file)}, which cannot be used: ${(cause as Error).message}`,
-          hint: 'Create the file, or correct the path, which is relative to the folder of the config.',
+          hint: hintFor(cause as NodeJS.ErrnoException),
           cause,
         })
       return undefined
@@ -130,6 +130,12 @@ class TextFiller {
     })
     return ''
   }
+}
+
+function hintFor({ code }: NodeJS.ErrnoException): string {
+  if (code === 'EACCES' || code === 'EPERM')
+    return 'Permit the user who runs the app to read it, and to enter the folders above it.'
+  return 'Create the file, or correct the path, which is relative to the folder of the config.'
 }
 
 /** Reads a bounded amount, and does not wait for the writer of a pipe. */

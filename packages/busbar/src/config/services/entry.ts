@@ -72,9 +72,13 @@ export async function checkReadable(
   throw new BusbarError(code, {
     service,
     message: `service '${service}': ${path} cannot be read: ${reason}`,
-    hint: 'Give it, and the folders above it, to the user who runs the app, or permit that user to read them.',
+    hint: permitHint,
   })
 }
+
+/** For a path that is there, but not for the user who runs this. */
+export const permitHint =
+  'Give it, and the folders above it, to the user who runs the app, or permit that user to read them.'
 
 async function searchEntry(folder: string, service: string): Promise<FoundEntry> {
   const found = await readPackageJson(folder)

@@ -1,14 +1,22 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { BusbarError } from '../../contract/errors.ts'
 import type { Address, Placement, Service } from '../app.ts'
-import { checkReadable, findContract, findConventional, findEntry, findTypedEntry, type FoundEntry } from './entry.ts'
+import {
+  checkReadable,
+  findContract,
+  findConventional,
+  findEntry,
+  findTypedEntry,
+  type FoundEntry,
+  permitHint,
+} from './entry.ts'
 import { checkBuilt, findBuild, notBuilt } from './build.ts'
 import type { TestDoubles } from './test-doubles.ts'
 import { commandEntry } from './command.ts'
 import { readServiceEnv } from './environment.ts'
 import type { AppLocation } from '../locate.ts'
 import { readPackageJson } from '../file/package-json.ts'
-import { pathKind, listFolder, closestPath } from '../file/file-lookup.ts'
+import { pathKind, listFolder, closestPath, whyUnlistable } from '../file/file-lookup.ts'
 import { resolvePlacement } from './placement.ts'
 import { resolveSupervision } from './supervision.ts'
 import { openApiPathOf } from '../gateway/openapi.ts'
@@ -124,6 +132,7 @@ async function theProgram(root: string, file: string | undefined): Promise<Servi
  */
 async function discover(root: string): Promise<ServiceSource[]> {
   const folder = join(root, 'services')
+  await checkListable(folder)
   const names = (await listFolder(folder)).filter((name) => !name.startsWith('.') && name !== 'node_modules')
   const found: ServiceSource[] = []
   for (const name of names) {
@@ -133,6 +142,16 @@ async function discover(root: string): Promise<ServiceSource[]> {
     if (await isProgram(path)) found.push({ name, config: { path } })
   }
   return found.length === 0 && (await isProgram(root)) ? [await theProgram(root, undefined)] : found
+}
+
+/** Its services would be missing, and nothing would say so. */
+async function checkListable(folder: string): Promise<void> {
+  const reason = await whyUnlistable(folder)
+  if (reason === undefined) return
+  throw new BusbarError('SERVICE_NOT_FOUND', {
+    message: `${folder}, whose folders are the services of an app, cannot be read: ${reason}`,
+    hint: permitHint,
+  })
 }
 
 async function isProgram(path: string): Promise<boolean> {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { test } from 'node:test'
-import { type WatchOptions, watchFiles } from '../../../src/cli/watch/watch-files.ts'
+import { type Unseen, type WatchOptions, watchFiles } from '../../../src/cli/watch/watch-files.ts'
 import { type Files, TestFolder } from '../../support/app/test-folder.ts'
 
 const files: Files = {
@@ -11,6 +12,13 @@ const files: Files = {
   'app.json': '',
   'other.json': '',
 }
+
+const watchModule = new URL('../../../src/cli/watch/watch-files.ts', import.meta.url).href
+const script = `
+const { watchFiles } = await import(process.argv[1])
+const watching = await watchFiles({ folders: [process.argv[2]], files: [], changed() {} })
+console.log(...watching.unseen)
+watching.close()`
 
 test('changes at the same time are reported together', async () => {
   await using watched = await Watched.open()
@@ -62,7 +70,19 @@ test('new and recreated folders are watched', async () => {
 
 test('folders beyond the limit are not watched, which is reported', async () => {
   await using watched = await Watched.open({ most: 2 })
-  assert.equal(watched.truncated, true)
+  assert.deepEqual([...watched.unseen], ['limit'])
+})
+
+test('folders that the user may not read are reported as such', { skip: process.platform === 'win32' }, () => {
+  using folder = new TestFolder(files)
+  chmodSync(folder.path, 0o755)
+  folder.forbid('web/lib')
+  // Root may read everything.
+  const user = process.getuid?.() === 0 ? { uid: 54_321, gid: 54_321 } : {}
+  const args = ['--conditions=busbar-source', '--input-type=module', '-e', script, watchModule, folder.at('web')]
+  const out = execFileSync(process.execPath, args, { ...user, cwd: '/', encoding: 'utf8' })
+  chmodSync(folder.at('web/lib'), 0o755)
+  assert.equal(out.trim(), 'permission')
 })
 
 test('a folder that does not exist is no error', async () => {
@@ -73,7 +93,7 @@ test('a folder that does not exist is no error', async () => {
 
 class Watched implements AsyncDisposable {
   readonly folder = new TestFolder(files)
-  truncated = false
+  unseen: ReadonlySet<Unseen> = new Set()
   #told: string[][] = []
   #waiting: (() => void) | undefined
   #close = (): void => {}
@@ -87,7 +107,7 @@ class Watched implements AsyncDisposable {
       folders: (options.folders ?? ['web']).map((name) => folder.at(name)),
       changed: (paths) => watched.#tell(paths),
     })
-    watched.truncated = watching.truncated
+    watched.unseen = watching.unseen
     watched.#close = () => watching.close()
     return watched
   }
