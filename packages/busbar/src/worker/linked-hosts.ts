@@ -110,7 +110,7 @@ export class LinkedHosts implements WorkerHosts {
 
   /** Reports the hosts: the supervisor shows them, and readiness depends on them. */
   #report(): void {
-    this.#outbox.post({ type: 'hosts', hosts: this.#remote.connections.map(({ report }) => report) })
+    this.#outbox.post({ type: 'hosts', hosts: this.#remote.reports })
   }
 
   /** Undefined without a cluster. Every worker may publish events. */

@@ -92,6 +92,20 @@ describe('subscriptions that a server no longer permits', { skip: withoutNats },
   })
 })
 
+describe('a server that refuses the messages of a link', { skip: withoutNats }, () => {
+  it('is named by calls at once, and by the log', async () => {
+    const denied = 'publish: { deny: ["busbar.test.link.>"] }'
+    const users = `{ user: "shop", password: "p", permissions: { ${denied} } }, { user: "all", password: "p" }`
+    await using nats = await NatsServer.start(`authorization: { users: [${users}] }`)
+    await using _ = await ClusterShop.start(new Shop('far'), nats.config({ user: 'all', password: 'p' }))
+    await using caller = await ClusterCaller.open(nats.config(user))
+    const [error] = await safe(caller.shop.write(1))
+    assert.equal(error?.code, 'LINK_LOST')
+    assert.match(error.message, /gets no messages, which NATS refuses: .*busbar\.test\.link\./)
+    await untilLogged(caller.log, /refuses something: .*busbar\.test\.link\./)
+  })
+})
+
 describe('a server that takes no further subscriptions', { skip: withoutNats }, () => {
   it('is named with what does not work, and what to do', async () => {
     await using nats = await NatsServer.start('max_subscriptions: 3')

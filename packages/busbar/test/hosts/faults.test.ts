@@ -222,11 +222,16 @@ describe('a link between two apps that breaks', () => {
     )
   })
 
-  it('has an error that says that a name cannot be looked up', async () => {
+  it('has an error, a line of the log and a report that say that a name cannot be looked up', async () => {
     const resolve = async (): Promise<string[]> =>
       await Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))
     using caller = await ShopCaller.open([{ protocol: 'tcp', host: 'nowhere.example', port: 1 }], { resolve })
     const [error] = await safe(caller.shop.write(1))
-    assert.match(error?.message ?? '', /nowhere\.example cannot be looked up: ENOTFOUND/)
+    const why = /nowhere\.example cannot be looked up: ENOTFOUND/
+    assert.match(error?.message ?? '', why)
+    assert.match(caller.log.join('\n'), why)
+    const [report] = caller.hosts.reports
+    assert.deepEqual([report!.name, report!.state], ['tcp://nowhere.example:1', 'unlinked'])
+    assert.match(report!.why ?? '', why)
   })
 })

@@ -1,6 +1,7 @@
 /** What servers refuse while the queue of a cluster is connected, and what the log says of it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { NatsServer, withoutNats } from '../cluster/support/nats-server.ts'
 import { pollUntil } from '../support/app/test-app.ts'
 import { QueueApp, quick } from './support.ts'
@@ -31,6 +32,14 @@ describe('the queue of a cluster whose server refuses something', { skip: withou
     await app.mail.send.enqueue({ to: 'bob' }, { id: 'b' })
     await app.untilLogged('sent bob')
     await pollUntil(() => app.counts.waiting === 0 && app.counts.running === 0)
+  })
+
+  it('says once that it cannot be used, whatever subject for answers is refused', async () => {
+    await using nats = await NatsServer.startWithJetStream(permit('busbar.shop.hosts'))
+    await using app = await QueueApp.start(configOf(nats.port))
+    await app.untilLogged('JetStream cannot be used')
+    await sleep(2_500)
+    assert.equal(app.logged('JetStream cannot be used').length, 1)
   })
 
   it('says of an item that its account has no JetStream any more', async () => {

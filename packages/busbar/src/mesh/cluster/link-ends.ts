@@ -16,12 +16,18 @@ export interface NatsLinkEnd {
   connect(address: string, maxMessage: number): void
 }
 
+interface OpenEnd {
+  readonly transport: ClusterTransport
+  /** Where it sends to. Undefined until the other end is known. */
+  subject: string | undefined
+}
+
 /** The ends of links of one NATS connection. One subscription serves them all. */
 export class LinkEnds {
   readonly #connection: NatsConnection
   readonly #subjects: ClusterSubjects
   readonly #name = randomBytes(12).toString('hex')
-  readonly #open = new Map<string, ClusterTransport>()
+  readonly #open = new Map<string, OpenEnd>()
   readonly #incomplete: IncompletePackets
   /** Of the answer to what is sent to an end that is not open. */
   readonly #unknown: NatsMessage['headers']
@@ -42,6 +48,7 @@ export class LinkEnds {
       without: 'calls to and from other apps of the cluster fail',
       callback: (message) => this.#arrived(message),
     })
+    subscriptions.onMessageRefused((subject, objection) => this.#refused(subject, objection))
   }
 
   /** Bytes of one message that the server allows. */
@@ -58,7 +65,8 @@ export class LinkEnds {
       closed: () => this.#open.delete(number),
     }
     const transport = new ClusterTransport(parts)
-    this.#open.set(number, transport)
+    const open: OpenEnd = { transport, subject: undefined }
+    this.#open.set(number, open)
     return {
       address: `${this.#name}.${number}`,
       transport,
@@ -66,6 +74,7 @@ export class LinkEnds {
         const subject = this.#subjects.link(address)
         // The server answers there if nobody gets the message.
         const reply = this.#subjects.link(`${this.#name}.${number}`)
+        open.subject = subject
         parts.maxMessage = Math.min(parts.maxMessage, maxMessage)
         parts.publish = (message) => {
           if (!this.#connection.isClosed()) this.#connection.publish(subject, message, { reply })
@@ -76,11 +85,17 @@ export class LinkEnds {
 
   /** The connection is lost. */
   lost(): void {
-    for (const transport of this.#open.values()) transport.fail('cannot be reached: the connection to NATS is lost')
+    for (const { transport } of this.#open.values()) transport.fail('cannot be reached: the connection to NATS is lost')
+  }
+
+  /** A peer that gets nothing answers nothing: calls would wait until their deadline. */
+  #refused(subject: string, objection: string): void {
+    for (const open of this.#open.values())
+      if (open.subject === subject) open.transport.fail(`gets no messages, which NATS refuses: ${objection}`)
   }
 
   #arrived({ subject, data, headers, reply }: NatsMessage): void {
-    const transport = this.#open.get(subject.slice(subject.lastIndexOf('.') + 1))
+    const transport = this.#open.get(subject.slice(subject.lastIndexOf('.') + 1))?.transport
     if (headers?.code === noResponders) transport?.fail('has ended, or has lost its connection to NATS')
     else if (transport !== undefined) transport.receive(data)
     else if (!isClose(data)) this.#disown(reply)

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { ErrorRecord } from '../../contract/errors.ts'
-import { addressText, type HostAddress } from '../../shared/hosts.ts'
+import { addressText, type HostAddress, type HostReport } from '../../shared/hosts.ts'
 import type { HostConnection } from './host-connection.ts'
 
 /** Milliseconds between two lookups of a name. */
@@ -11,7 +11,10 @@ const retryInterval = 2_000
 
 export interface RemoteAddressParts {
   readonly address: HostAddress
+  /** What this app calls there. */
+  readonly services: readonly string[]
   readonly connect: (ip: string) => HostConnection
+  readonly log: (level: 'info' | 'warn', line: string) => void
   /** Default: the system's resolver. */
   readonly resolve?: ((host: string) => Promise<readonly string[]>) | undefined
 }
@@ -39,8 +42,20 @@ export class RemoteAddress {
 
   /** Why calls go to none of its hosts. */
   get faults(): readonly string[] {
-    if (this.#connections.size === 0) return [this.#fault ?? `${addressText(this.#parts.address)} is being looked up`]
+    if (this.#connections.size === 0) return [this.#unresolved]
     return this.connections.flatMap(({ fault }) => fault ?? [])
+  }
+
+  /** Its hosts. While its name has no record yet, the address itself. */
+  get reports(): readonly HostReport[] {
+    if (this.#connections.size > 0) return this.connections.map(({ report }) => report)
+    const never = { app: undefined, version: undefined, lastReceivedAt: undefined, services: [] }
+    const { address, services: calls } = this.#parts
+    return [{ ...never, name: addressText(address), state: 'unlinked', why: this.#unresolved, calls }]
+  }
+
+  get #unresolved(): string {
+    return this.#fault ?? `${addressText(this.#parts.address)} is being looked up`
   }
 
   /** Resolves when each of its hosts was dialled once. */
@@ -58,15 +73,24 @@ export class RemoteAddress {
   async #resolve(): Promise<void> {
     const { host } = this.#parts.address
     if (isIP(host) !== 0) return this.#use([host])
-    let wait = lookupInterval
     try {
       this.#use(await (this.#parts.resolve ?? recordsOf)(host))
+      this.#setFault(undefined)
     } catch (error) {
       // The previous records stay in use.
-      this.#fault = `${host} cannot be looked up: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`
-      wait = retryInterval
+      const { code, message } = error as NodeJS.ErrnoException
+      this.#setFault(`${host} cannot be looked up: ${code ?? message}`)
     }
+    const wait = this.#fault === undefined ? lookupInterval : retryInterval
     if (!this.#isClosed) this.#timer = setTimeout(() => void this.#resolve(), wait).unref()
+  }
+
+  /** A name that stays unknown is one line of the log. */
+  #setFault(fault: string | undefined): void {
+    const { address, log } = this.#parts
+    if (fault !== undefined && this.#fault === undefined) log('warn', `${fault}; it is tried until it can`)
+    if (fault === undefined && this.#fault !== undefined) log('info', `${address.host} can be looked up again`)
+    this.#fault = fault
   }
 
   #use(records: readonly string[]): void {

@@ -1,5 +1,11 @@
 import type { ErrorRecord } from '../../contract/errors.ts'
-import { addressText, type HostAddress, type Identity, type RemoteService } from '../../shared/hosts.ts'
+import {
+  addressText,
+  type HostAddress,
+  type HostReport,
+  type Identity,
+  type RemoteService,
+} from '../../shared/hosts.ts'
 import { settlesWithin } from '../../shared/time/settles-within.ts'
 import { shareOf } from '../routing/balance/version-shares.ts'
 import type { Router } from '../routing/router.ts'
@@ -80,6 +86,12 @@ export class RemoteHosts {
     return [...configured, ...[...this.#found.values()].map(({ connection }) => connection)]
   }
 
+  /** Every host, and every address whose name has no host yet. */
+  get reports(): readonly HostReport[] {
+    const configured = [...this.#addresses.values()].flatMap(({ reports }) => reports)
+    return [...configured, ...[...this.#found.values()].map(({ connection }) => connection.report)]
+  }
+
   /** Resolves when every host was dialled once, or after `limit` milliseconds. */
   async tried(limit: number): Promise<void> {
     if (this.#addresses.size === 0) return
@@ -119,7 +131,9 @@ export class RemoteHosts {
     const names = services.map(({ name }) => name)
     return new RemoteAddress({
       address,
+      services: names,
       resolve,
+      log: this.#log,
       connect: (ip) =>
         this.#connect(addressText({ ...address, host: ip }), names, (signal) =>
           dialHost({

@@ -7,7 +7,7 @@ import { ClusterConnection, type NatsConnection } from '../../shared/cluster/con
 import { loadJetStream } from '../../shared/cluster/jetstream.ts'
 import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
 import type { QueueCells } from '../../shared/metrics/queue-cells.ts'
-import { RepeatedLines } from '../../shared/output/repeated-lines.ts'
+import { RepeatedLines, withoutQuoted } from '../../shared/output/repeated-lines.ts'
 import type { QueueOrder, QueuePlace, QueueSettings } from '../../shared/queues.ts'
 import { settlesWithin } from '../../shared/time/settles-within.ts'
 import type { ItemQueue, ItemToAdd } from '../item-queue.ts'
@@ -125,8 +125,9 @@ export class StreamQueue implements ItemQueue {
       } catch (error) {
         const { is, message: said } = faultOf(error)
         const message = `JetStream cannot be used: ${said}`
-        if (message !== this.#fault?.message && !connection.isClosed())
-          log.warn(`queue: ${message}; it is tried until it can`)
+        // The subject for answers, which a server may refuse, is another one each time.
+        const isNew = withoutQuoted(message) !== withoutQuoted(this.#fault?.message ?? '')
+        if (isNew && !connection.isClosed()) log.warn(`queue: ${message}; it is tried until it can`)
         this.#fault = { is, message }
         await sleep(setUpPause, undefined, { ref: false })
       }

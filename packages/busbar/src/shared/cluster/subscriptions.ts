@@ -25,6 +25,9 @@ export interface SubscriptionsParts {
   readonly log: (level: 'info' | 'warn', line: string) => void
 }
 
+/** `objection`: what the server has said. */
+export type MessageRefused = (subject: string, objection: string) => void
+
 /** A server logs each refusal, so what is refused for good is not asked for often. */
 const slower = 6
 /** Subscriptions that one line of the log names. */
@@ -51,6 +54,7 @@ export class Subscriptions {
   #objection = ''
   #failures = 0
   #isReviewing = false
+  #messageRefused: MessageRefused = () => {}
   /** It waits for long, so what is new does not wait for the same. */
   #isPatient = false
   #wake: () => void = () => {}
@@ -79,6 +83,11 @@ export class Subscriptions {
     }
   }
 
+  /** Calls `refused` when the server takes no message to a subject of this connection. */
+  onMessageRefused(refused: MessageRefused): void {
+    this.#messageRefused = refused
+  }
+
   /** What does not work. Undefined: the server refuses nothing. */
   get fault(): string | undefined {
     const refused = this.#still(this.#refused)
@@ -105,6 +114,8 @@ export class Subscriptions {
   #objects(error: Error): void {
     const affected = this.#affectedBy(error)
     if (affected.length === 0) {
+      const { operation, subject } = objectOf(error)
+      if (operation === 'publish' && subject !== undefined) this.#messageRefused(subject, error.message)
       return this.#lines.add('warn', `NATS at ${this.#parts.servers} refuses something: ${error.message}`)
     }
     this.#objection = error.message
@@ -125,7 +136,7 @@ export class Subscriptions {
     if (isLimit(error.message))
       // The server has those before the first one that it has refused, but does not name that.
       return this.#asked === undefined ? [...this.#all] : [this.#asked]
-    const { operation, subject } = error as { operation?: unknown; subject?: unknown }
+    const { operation, subject } = objectOf(error)
     return operation === 'subscription' ? [...this.#all].filter((one) => one.subject === subject) : []
   }
 
@@ -241,6 +252,11 @@ class Kept {
       },
     })
   }
+}
+
+/** What the server objects to. Other errors of the client have neither. */
+function objectOf(error: Error & { readonly operation?: string; readonly subject?: string }): typeof error {
+  return error
 }
 
 function isLimit(objection: string): boolean {

@@ -30,7 +30,7 @@ export class RepeatedLines {
    * `kind`: the same for lines that say the same, even if they name different items. Default: the
    * line without what it quotes, as the subject of NATS that a server refuses, which may be random.
    */
-  add(level: Level, line: string, kind = line.replace(/"[^"]*"/g, '')): void {
+  add(level: Level, line: string, kind = withoutQuoted(line)): void {
     const key = this.#kinds.has(kind) || this.#kinds.size < maxKinds ? kind : ''
     const known = this.#kinds.get(key)
     if (known !== undefined) {
@@ -64,4 +64,9 @@ export class RepeatedLines {
     clearInterval(this.#kinds.get(key)?.timer)
     this.#kinds.delete(key)
   }
+}
+
+/** The same for lines that say the same of different things. */
+export function withoutQuoted(line: string): string {
+  return line.replace(/"[^"]*"/g, '')
 }
