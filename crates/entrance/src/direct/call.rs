@@ -181,6 +181,11 @@ impl Attempt<'_> {
             is_head: self.request.is_head(),
             keep_alive: header.flags & flag::KEEP_ALIVE != 0,
             may_close: matches!(self.address, Address::Private(_)),
+            closes: head::asks_to_close(
+                &self.request.fields,
+                &self.request.text,
+                matches!(self.address, Address::Port(..)),
+            ),
             timeout: self.settings.keep_alive,
         });
         let has_begun = Cell::new(false);

@@ -62,7 +62,7 @@ impl Forwarding {
         if !self.scan.is_done() {
             return Progress::More;
         }
-        self.keeps = taken == bytes.len() && !self.scan.close;
+        self.keeps = taken == bytes.len() && !self.scan.close && !self.parts.asked.closes;
         Progress::Complete
     }
 

@@ -41,6 +41,16 @@ pub fn request(head: &Head, fields: &Fields, text: &[u8], forwarded: &Forwarded<
     out
 }
 
+/// The service ends its connection behind the response: it takes nothing more there.
+pub fn asks_to_close(fields: &Fields, text: &[u8], is_shared: bool) -> bool {
+    !is_shared
+        && fields
+            .iter()
+            .filter(|(name, _)| name.of(text).eq_ignore_ascii_case(b"connection"))
+            .flat_map(|(_, value)| elements(value.of(text)))
+            .any(|option| option.eq_ignore_ascii_case(b"close"))
+}
+
 fn strip(path: &[u8], prefix: &[u8], out: &mut Vec<u8>) {
     let rest = path.get(prefix.len()..).unwrap_or_default();
     if !matches!(rest.first(), Some(b'/')) {
@@ -63,6 +73,8 @@ pub struct Asked {
     pub keep_alive: bool,
     /// The service may close it.
     pub may_close: bool,
+    /// The service was asked to close its own connection.
+    pub closes: bool,
     /// In seconds.
     pub timeout: u64,
 }
@@ -192,8 +204,22 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_on_which_close_was_asked_is_named() {
+        let closes = |connection: &str, is_shared| {
+            let text = format!("GET / HTTP/1.1\r\nHost: h\r\nConnection: {connection}\r\n\r\n").into_bytes();
+            let mut fields = Fields::new();
+            parse(&text, &mut Progress::default(), &mut fields, 1000, 10).unwrap().unwrap();
+            asks_to_close(&fields, &text, is_shared)
+        };
+        assert!(closes("close", false) && closes("X-One, Close", false));
+        assert!(!closes("keep-alive", false) && !closes("closed", false));
+        // The service does not get the field.
+        assert!(!closes("close", true));
+    }
+
+    #[test]
     fn a_response_loses_what_is_about_its_connection() {
-        let asked = Asked { is_head: false, keep_alive: true, may_close: true, timeout: 7 };
+        let asked = Asked { is_head: false, keep_alive: true, may_close: true, closes: false, timeout: 7 };
         let head = |text: &str, asked| {
             response(200, text.as_bytes(), asked).map(|head| (String::from_utf8(head.text).unwrap(), head.is_chunked))
         };

@@ -83,6 +83,18 @@ for (const entrance of ['native', 'portable'] as const) {
         client.socket.destroy()
       })
 
+      it(`in ${service} that says keep-alive to a client that closes harms no other client`, async () => {
+        for (let round = 0; round < 3; round++) {
+          const first = new Client(app.port).send(get(`/${service}/says-keep-alive`, 'Connection: close\r\n'))
+          await first.until('kept')
+          first.socket.destroy()
+          const second = new Client(app.port).send(get(`/${service}/states/5`))
+          await second.until('12345')
+          assert.deepEqual(statuses(second), ['200'])
+          second.socket.destroy()
+        }
+      })
+
       for (const how of ['destroy', 'reset'])
         it(`in ${service} that gives up in a response of its own (${how}) has nothing behind it`, async () => {
           const client = new Client(app.port).send(get(`/${service}/part/${how}`))

@@ -200,8 +200,8 @@ export class PublicPorts {
   }
 
   async #open(spec: ListenerSpec): Promise<ListenerSpec> {
-    const byEntrance = spec.serves.kind === 'service' ? undefined : this.#entrance
-    return byEntrance === undefined ? await this.#acceptor.open(spec) : byEntrance.listen(spec)
+    const isGateways = spec.serves.kind === 'gateway' || spec.serves.kind === 'redirect'
+    return isGateways && this.#entrance !== undefined ? this.#entrance.listen(spec) : await this.#acceptor.open(spec)
   }
 
   /** The slots whose workers accept the connections of a port. */

@@ -10,13 +10,12 @@ import { createLink } from '../../links/live-link.ts'
 import type { PacketTransport } from '../../links/packet-transport.ts'
 import type { MeshContext } from '../../mesh-context.ts'
 import { answerExported } from './answer-exported.ts'
+import { closeAtExpiry } from './link-expiry.ts'
 
 /** The most links of one worker. */
 const maxLinks = 1_000
 /** The most links of one other app. It must not use up the limit of all. */
 const maxLinksOfApp = maxLinks / 2
-/** Timers count in 32 bits. */
-const maxTimer = 2 ** 31 - 1
 /** Milliseconds between two checks of links that are about to end. */
 const idleCheck = 50
 /** Milliseconds in which a caller may reach another host at the address of one that stops. */
@@ -95,9 +94,8 @@ export class ExportedLinks {
     const link = createLink(transport, options)
     this.#links.add(link)
     this.#apps.set(app, links.add(link))
-    const expiry = certificate && closeAtExpiry(link, certificate, label)
+    if (certificate !== undefined) closeAtExpiry(link, certificate, label)
     void link.closed.then(() => {
-      clearTimeout(expiry)
       this.#links.delete(link)
       if (links.delete(link) && links.size === 0) this.#apps.delete(app)
     })
@@ -147,13 +145,4 @@ export class ExportedLinks {
 
 async function waitWhile(isBusy: () => boolean, deadline: number): Promise<void> {
   while (isBusy() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, idleCheck))
-}
-
-/** A link may live for months, so its peer has to authenticate again. */
-function closeAtExpiry(link: Link, { validTo }: X509Certificate, label: string): NodeJS.Timeout {
-  const left = Date.parse(validTo) - Date.now()
-  const expire = (): void => {
-    link.close({ code: 'LINK_LOST', message: `the certificate of ${label} has expired` })
-  }
-  return setTimeout(left > maxTimer ? () => {} : expire, Math.min(left, maxTimer)).unref()
 }
