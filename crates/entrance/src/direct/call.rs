@@ -196,6 +196,10 @@ impl Attempt<'_> {
         if matches!(outcome, Outcome::Complete) && forwarding.keeps && self.request.left == 0 {
             self.call.served.pool.keep(self.address, upstream);
         }
+        // The client may still send a body, of which nothing more is wanted.
+        if matches!(outcome, Outcome::Complete) && forwarding.closes() && self.request.head.framing != Framing::None {
+            self.call.reply(reply::END, &[], 0);
+        }
         outcome
     }
 

@@ -25,17 +25,24 @@ struct Parts {
     status: Option<u16>,
     is_chunked: bool,
     is_malformed: bool,
+    closes: bool,
 }
 
 impl Forwarding {
     pub fn new(asked: Asked) -> Self {
-        let parts = Parts { asked, out: Vec::new(), status: None, is_chunked: false, is_malformed: false };
+        let parts =
+            Parts { asked, out: Vec::new(), status: None, is_chunked: false, is_malformed: false, closes: false };
         Self { scan: ResponseScan::new(asked.is_head), parts, keeps: false }
     }
 
     /// Of the response, once it has begun.
     pub fn status(&self) -> Option<u16> {
         self.parts.status
+    }
+
+    /// The client's connection ends behind the response.
+    pub fn closes(&self) -> bool {
+        self.parts.closes
     }
 
     pub fn has_begun(&self) -> bool {
@@ -93,6 +100,7 @@ impl ResponseParts for Parts {
             Some(head) => {
                 self.status = Some(status);
                 self.is_chunked = head.is_chunked;
+                self.closes = head.closes;
                 self.out.extend_from_slice(&head.text);
             }
             None => self.is_malformed = true,

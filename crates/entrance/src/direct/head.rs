@@ -83,6 +83,8 @@ pub struct ResponseHead {
     pub text: Vec<u8>,
     /// The client gets chunks.
     pub is_chunked: bool,
+    /// The client's connection ends behind it.
+    pub closes: bool,
 }
 
 const HOP_BY_HOP: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "te", "upgrade"];
@@ -151,7 +153,7 @@ pub fn response(status: u16, head: &[u8], asked: Asked) -> Option<ResponseHead> 
     }
     more.push_str("\r\n");
     out.extend_from_slice(more.as_bytes());
-    Some(ResponseHead { text: out, is_chunked: adds_chunks || (has_body && has_chunks) })
+    Some(ResponseHead { text: out, is_chunked: adds_chunks || (has_body && has_chunks), closes })
 }
 
 /// Of 1xx. `None` for a head that cannot be forwarded.

@@ -83,6 +83,20 @@ for (const entrance of ['native', 'portable'] as const) {
         client.socket.destroy()
       })
 
+      for (const [how, field] of [
+        ['closing', ''],
+        ['plainly', 'Connection: close\r\n'],
+      ] as const) {
+        // Clients share the connections to a command, so what it says of its own is not theirs.
+        if (service === 'command' && how === 'closing') continue
+        it(`in ${service} that refuses an upload has its connection closed (${how})`, async () => {
+          const head = `POST /${service}/refuses/${how} HTTP/1.1\r\nHost: a\r\n${field}Content-Length: 900000\r\n\r\n`
+          const client = new Client(app.port).send(head + 'x'.repeat(1_000))
+          await client.closed
+          assert.match(client.bytes, /^HTTP\/1\.1 413 [^]*\r\nConnection: close\r\n[^]*no/i)
+        })
+      }
+
       it(`in ${service} that says keep-alive to a client that closes harms no other client`, async () => {
         for (let round = 0; round < 3; round++) {
           const first = new Client(app.port).send(get(`/${service}/says-keep-alive`, 'Connection: close\r\n'))

@@ -33,6 +33,7 @@ const server = createServer((request, response) => {
     informs[how](response)
     return setTimeout(acts.destroy, 10, socket)
   }
+  if (what === 'refuses') return response.writeHead(413, how === 'closing' ? { connection: 'close' } : {}).end('no')
   if (what === 'says-keep-alive') return response.writeHead(200, { connection: 'keep-alive' }).end('kept')
   if (what === 'leaves') return response.destroy()
   if (what === 'dies') {
