@@ -10,10 +10,11 @@
 //! - `head`: what the gateway changes in heads, on both ways
 //! - `upstream`: connections to instances, and those that are kept
 //! - `counts`: what the requests were, for metrics
-//! - `serve`: runs a target; `call`: one request; `forwarding`: its response; `refusals`: the
-//!   entrance's own
+//! - `serve`: runs a target; `call`: one request; `attempt`: one try of it; `forwarding`: its
+//!   response; `refusals`: the entrance's own
 //! - `request`: a request, as its record has it
 
+mod attempt;
 mod call;
 pub mod counts;
 pub mod directory;

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import type { X509Certificate } from 'node:crypto'
 import { mock, test } from 'node:test'
-import type { Link } from '../../src/mesh/links/link.ts'
-import { closeAtExpiry } from '../../src/mesh/hosts/export/link-expiry.ts'
+import { closeAtExpiry } from '../../src/mesh/hosts/export/exported-links.ts'
 
 const day = 86_400_000
 
@@ -18,7 +16,7 @@ function linkFor(days: number): { closed: number } {
     },
   }
   const certificate = { validTo: new Date(Date.now() + days * day).toUTCString() }
-  closeAtExpiry(link as unknown as Link, certificate as X509Certificate, 'shop')
+  closeAtExpiry(link, certificate, 'shop')
   return seen
 }
 

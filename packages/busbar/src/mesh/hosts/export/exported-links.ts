@@ -10,7 +10,6 @@ import { createLink } from '../../links/live-link.ts'
 import type { PacketTransport } from '../../links/packet-transport.ts'
 import type { MeshContext } from '../../mesh-context.ts'
 import { answerExported } from './answer-exported.ts'
-import { closeAtExpiry } from './link-expiry.ts'
 
 /** The most links of one worker. */
 const maxLinks = 1_000
@@ -145,4 +144,27 @@ export class ExportedLinks {
 
 async function waitWhile(isBusy: () => boolean, deadline: number): Promise<void> {
   while (isBusy() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, idleCheck))
+}
+
+/**
+ * Milliseconds between two looks at the clock. A timer does not count while the machine sleeps, and
+ * does not see that its clock was set; one for more than 24.8 days would end at once.
+ */
+const expiryCheck = 60_000
+
+/** A link may live for months, so its peer has to authenticate again. */
+export function closeAtExpiry(
+  link: Pick<Link, 'close' | 'closed'>,
+  { validTo }: { readonly validTo: string },
+  label: string,
+): void {
+  const until = Date.parse(validTo)
+  let timer: NodeJS.Timeout | undefined
+  const look = (): void => {
+    const left = until - Date.now()
+    if (left > 0) timer = setTimeout(look, Math.min(left, expiryCheck)).unref()
+    else link.close({ code: 'LINK_LOST', message: `the certificate of ${label} has expired` })
+  }
+  look()
+  void link.closed.then(() => clearTimeout(timer))
 }
