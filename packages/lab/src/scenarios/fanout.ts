@@ -6,6 +6,7 @@ const leaves = [0, 1, 2, 3]
 const leaf = armProgram('fanout/leaf.ts')
 const entry = armProgram('fanout/entry.ts')
 const path = '/ipc'
+const succeeds = exactly('{"success":true}')
 
 export const fanout: Scenario = {
   name: 'fanout',
@@ -31,7 +32,7 @@ export const fanout: Scenario = {
   quick: { arms: ['tcp-16', 'busbar-request', 'busbar-fetch', 'busbar-threads-request'] },
   connections: [100],
   workers: [1],
-  request: () => ({ path, expect: exactly('{"success":true}') }),
+  request: () => ({ path, expect: succeeds }),
   variants: {
     published: {
       title: '100 connections with 10 pipelined requests each, as usually published (-c 100 -p 10 -d 10)',
@@ -42,6 +43,11 @@ export const fanout: Scenario = {
       // Ten seconds in five rounds. Long slices, since some of a thousand requests in flight wait
       // for a second.
       quickSliceMs: 2000,
+    },
+    calls: {
+      title: 'one request at a time, which calls one of the services 64 times at once',
+      request: () => ({ path: '/calls', expect: succeeds }),
+      connections: [1],
     },
   },
 }
