@@ -1,11 +1,9 @@
 import { armProgram, type Arm, type Launch, type LaunchContext } from '../arm.ts'
+import { hostArms } from './fanout-hosts.ts'
+import { entry, leaf, leaves, origins, path, programs, typedEntry, typedServices } from './fanout-services.ts'
 import { busbar, exactly, program, processGroup, watt, wattPackages } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
-const leaves = [0, 1, 2, 3]
-const leaf = armProgram('fanout/leaf.ts')
-const entry = armProgram('fanout/entry.ts')
-const path = '/ipc'
 const succeeds = exactly('{"success":true}')
 
 export const fanout: Scenario = {
@@ -28,6 +26,7 @@ export const fanout: Scenario = {
     typedUnderBusbar('busbar-typed-threads', 'Busbar, a thread each, typed calls', 'thread'),
     underWatt('watt-request', 'Watt, a thread each, undici.request', 'request'),
     underWatt('watt-fetch', 'Watt, a thread each, fetch', 'fetch'),
+    ...hostArms,
   ],
   quick: { arms: ['tcp-16', 'busbar-request', 'busbar-fetch', 'busbar-threads-request'] },
   connections: [100],
@@ -96,20 +95,13 @@ type Run = 'shared' | 'thread' | 'process'
 
 /** The same five programs as services of one app. */
 function underBusbar(name: string, title: string, way: string, run: Run): Arm {
-  const services = {
-    entry: { path: entry, env: { WAY: way, ORIGINS: origins('internal') } },
-    ...Object.fromEntries(leaves.map((index) => [`leaf${index}`, { path: leaf, env: { LEAF: String(index) } }])),
-  }
+  const services = { entry: { path: entry, env: { WAY: way, ORIGINS: origins('internal') } }, ...programs }
   return { name, title, launch: (context) => busbarApp(context, run, 'entry', services) }
 }
 
 /** A program that calls four typed services. */
 function typedUnderBusbar(name: string, title: string, run: Run): Arm {
-  const names = leaves.map((index) => `leaf${index}`)
-  const services = {
-    web: { path: armProgram('fanout/typed/entry.ts'), env: { SERVICES: JSON.stringify(names) }, needs: names },
-    ...Object.fromEntries(names.map((each) => [each, { path: armProgram('fanout/typed/leaf') }])),
-  }
+  const services = { web: typedEntry, ...typedServices }
   return { name, title, launch: (context) => busbarApp(context, run, 'web', services) }
 }
 
@@ -138,8 +130,4 @@ function underWatt(name: string, title: string, way: string): Arm {
   }
   const requires = { kind: 'npm', packages: wattPackages } as const
   return { name, title, requires, onlyWhenAsked: true, launch: (context) => watt(context, path, services) }
-}
-
-function origins(domain: string): string {
-  return JSON.stringify(leaves.map((index) => `http://leaf${index}.${domain}`))
 }
