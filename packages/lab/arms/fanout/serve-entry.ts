@@ -1,13 +1,17 @@
 /**
  * The server of every entry: a request to `/ipc` calls each service once, one to `/calls` calls one
- * of them 64 times at once. It is answered with `{"success":true}` if all calls succeed.
+ * of them `count` times at once. It is answered with `{"success":true}` if all calls succeed.
  */
 import Fastify, { type FastifyReply } from 'fastify'
 import type { Call } from './clients.ts'
 
-const together = 64
 const answer = { type: 'object', properties: { success: { type: 'boolean' } } }
 const schema = { response: { 200: answer, 502: answer } }
+const querystring = {
+  type: 'object',
+  properties: { count: { type: 'integer', minimum: 1, maximum: 10_000 } },
+  required: ['count'],
+}
 
 export async function serveEntry(calls: readonly Call[]): Promise<void> {
   const app = Fastify()
@@ -18,10 +22,14 @@ export async function serveEntry(calls: readonly Call[]): Promise<void> {
     const answers = await Promise.all(calls.map((call) => call()))
     return resultOf(answers, reply)
   })
-  app.get('/calls', { schema }, async (_request, reply) => {
-    const answers = await Promise.all(Array.from({ length: together }, () => one()))
-    return resultOf(answers, reply)
-  })
+  app.get<{ Querystring: { count: number } }>(
+    '/calls',
+    { schema: { ...schema, querystring } },
+    async ({ query }, reply) => {
+      const answers = await Promise.all(Array.from({ length: query.count }, () => one()))
+      return resultOf(answers, reply)
+    },
+  )
   await app.listen({ port: Number(process.env['PORT'] ?? 0), host: '127.0.0.1' })
 }
 

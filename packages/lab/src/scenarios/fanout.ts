@@ -4,6 +4,8 @@ import { entry, leaf, leaves, origins, path, programs, typedEntry, typedServices
 import { busbar, exactly, program, processGroup, watt, wattPackages } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
+/** Of one request of the work `calls`. */
+const calls = 64
 const succeeds = exactly('{"success":true}')
 
 export const fanout: Scenario = {
@@ -44,8 +46,9 @@ export const fanout: Scenario = {
       quickSliceMs: 2000,
     },
     calls: {
-      title: 'one request at a time, which calls one of the services 64 times at once',
-      request: () => ({ path: '/calls', expect: succeeds }),
+      title: `one request at a time, which calls one of the services ${calls} times at once`,
+      request: () => ({ path: `/calls?count=${calls}`, expect: succeeds }),
+      work: { calls },
       connections: [1],
     },
   },
