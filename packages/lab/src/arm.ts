@@ -9,6 +9,8 @@ export interface Arm {
   readonly title: string
   /** What has to be installed or built first. Undefined: nothing. */
   readonly requires?: Requirement
+  /** A command that has to be on this machine, besides {@link requires}. */
+  readonly requiresCommand?: RequiredCommand
   /** Runs only if the command line names it: peers, and arms that take long. */
   readonly onlyWhenAsked?: boolean
   /** Ignores the number of workers, so it is measured at the first number only. */
@@ -47,6 +49,15 @@ export type Requirement =
    * `program`, too.
    */
   | { readonly kind: 'go-module'; readonly source: string; readonly packages: readonly string[] }
+
+/** A program of others that the lab finds (`findCommand`), and does not install. */
+export interface RequiredCommand {
+  readonly name: string
+  /** Its arguments to print its version. */
+  readonly printVersion: readonly string[]
+  /** How to get it, as part of a sentence. */
+  readonly hint: string
+}
 
 /** Resources of one running arm. No two running arms share any. */
 export interface LaunchContext {

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { armSource, type Arm, type Requirement } from './arm.ts'
+import { armSource, type Arm, type RequiredCommand, type Requirement } from './arm.ts'
 
 /**
  * Requirements of arms that are not dependencies of the lab: npm packages and Go programs. Each set
@@ -13,11 +13,14 @@ import { armSource, type Arm, type Requirement } from './arm.ts'
  * changes.
  */
 export interface InstalledRequirements {
-  /** Installed versions by package, and of `go`. */
+  /** Installed versions by package, and of `go` and other commands. */
   readonly versions: Readonly<Record<string, string>>
   /** Names of arms that cannot run, with the reason. */
   readonly missing: ReadonlyMap<string, string>
 }
+
+/** Debian installs servers here, which is not in the `PATH` of users. */
+const serverFolders = ['/usr/sbin', '/usr/local/sbin']
 
 /** The folder for an arm's requirements, whether it exists or not. */
 export function requirementsFolder(arm: Arm): string {
@@ -25,8 +28,8 @@ export function requirementsFolder(arm: Arm): string {
 }
 
 /**
- * Installs and builds the requirements of arms. `onStart` is called for each that takes a while.
- * Never throws: failures are in `missing`.
+ * Finds, installs and builds the requirements of arms. `onStart` is called for each that takes a
+ * while. Never throws: failures are in `missing`.
  */
 export async function installRequirements(
   arms: readonly Arm[],
@@ -35,14 +38,23 @@ export async function installRequirements(
   const versions: Record<string, string> = {}
   const missing = new Map<string, string>()
   for (const arm of new Set(arms)) {
-    if (arm.requires === undefined) continue
+    const { requires, requiresCommand } = arm
     try {
-      Object.assign(versions, await installFor(arm, arm.requires, onStart))
+      // First, since nothing is to be installed for an arm that cannot run.
+      if (requiresCommand !== undefined) Object.assign(versions, await versionOf(requiresCommand))
+      if (requires !== undefined) Object.assign(versions, await installFor(arm, requires, onStart))
     } catch (error) {
       missing.set(arm.name, (error as Error).message)
     }
   }
   return { versions, missing }
+}
+
+async function versionOf({ name, printVersion, hint }: RequiredCommand): Promise<Record<string, string>> {
+  const path = findCommand(name)
+  if (path === undefined) throw new Error(`the command ${name} is not installed: ${hint}`)
+  const printed = await run(path, printVersion, process.cwd())
+  return { [name]: /\d+(?:\.\d+)+/.exec(printed)?.[0] ?? 'unknown' }
 }
 
 async function installFor(
@@ -172,6 +184,21 @@ function contentOf(requirement: Requirement): unknown {
       )
       return files.toSorted().map((name) => [name, readFileSync(join(folder, name), 'utf8')])
     }
+  }
+}
+
+/** The path of a command: where `PATH` says, or where servers are installed. */
+export function findCommand(name: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '')
+  return [...folders, ...serverFolders].map((folder) => join(folder, name)).find(isExecutable)
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
   }
 }
 

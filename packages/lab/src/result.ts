@@ -13,7 +13,7 @@ export interface Result {
   readonly question: string
   /** What `throughput` counts: requests, or runs of a job. */
   readonly unit: 'request' | 'run'
-  /** Versions of peers by package, and of `go`. */
+  /** Versions of peers by package, and of commands such as `go`. */
   readonly versions: Readonly<Record<string, string>>
   /** The load generator. `autocannon` measures no latencies. */
   readonly generator: 'busbar-load' | 'autocannon'

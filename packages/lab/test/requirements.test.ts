@@ -3,8 +3,8 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import type { Arm, Requirement } from '../src/arm.ts'
-import { requirementsFolder, installRequirements } from '../src/requirements.ts'
+import type { Arm, RequiredCommand, Requirement } from '../src/arm.ts'
+import { findCommand, requirementsFolder, installRequirements } from '../src/requirements.ts'
 
 /** A fake npm: installs the dependencies of `package.json`, or fails as without a network. */
 const npm = `#!/bin/sh
@@ -13,6 +13,7 @@ echo "$@" >> "$CACHE/calls"
 mkdir -p node_modules/peer
 echo '{"version":"1.2.3"}' > node_modules/peer/package.json
 `
+const broker: RequiredCommand = { name: 'broker', printVersion: ['2'], hint: 'see broker.example' }
 const needsPeer: Requirement = { kind: 'npm', packages: { peer: '1.2.3' } }
 
 const arm = (requires?: Requirement): Arm => ({
@@ -82,6 +83,22 @@ describe('the requirements of arms', { skip: process.platform === 'win32' }, () 
     process.env['PATH'] = folder
     const { missing } = await installRequirements([arm({ kind: 'go', source: 'protocols/items.go' })])
     assert.equal(missing.get('arm'), 'the command go is not installed')
+  })
+
+  test('that are commands are found in PATH, and their version is reported', async () => {
+    await writeFile(join(folder, 'broker'), '#!/bin/sh\necho "broker: v$1.10.3"\n', { mode: 0o700 })
+    assert.deepEqual(await installRequirements([{ ...arm(), requiresCommand: broker }]), {
+      versions: { broker: '2.10.3' },
+      missing: new Map(),
+    })
+    assert.equal(findCommand('broker'), join(folder, 'broker'))
+  })
+
+  test('that are commands fail with how to get them, and nothing is installed for such an arm', async () => {
+    await writeFile(join(folder, 'broker'), 'not executable', { mode: 0o600 })
+    const { versions, missing } = await installRequirements([{ ...arm(needsPeer), requiresCommand: broker }])
+    assert.equal(missing.get('arm'), 'the command broker is not installed: see broker.example')
+    assert.deepEqual([versions, await cached()], [{}, []])
   })
 
   test('of an arm without any start no process', async () => {

@@ -8,10 +8,14 @@ import { createInterface } from 'node:readline'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { findCommand } from '../src/requirements.ts'
 import type { Result } from '../src/result.ts'
 import { withEngine } from './support/fixture.ts'
 
 const linux = process.platform === 'linux' ? withEngine : { skip: 'reads /proc' }
+
+// CI installs the server.
+const withNats = { skip: findCommand('nats-server') === undefined && process.env['CI'] === undefined }
 
 describe('a lab that is stopped', linux, () => {
   test('by Ctrl-C keeps its complete rounds, leaves no process, and can be resumed', async () => {
@@ -54,6 +58,18 @@ describe('a lab that is stopped', linux, () => {
     for (let turn = 0; turn < 100 && lab.processes().length > 0; turn++) await sleep(50)
     assert.deepEqual([lab.processes(), lab.folders()], [[], []])
   })
+
+  for (const signal of ['SIGINT', 'SIGKILL'] as const)
+    test(`by ${signal} leaves no process of an arm with two apps and a server`, withNats, async () => {
+      using lab = new Lab()
+      const run = lab.start(6, '--hosts')
+      await run.untilRound(1)
+      assert.ok(lab.processes().some((line) => line.includes('nats-server')))
+      run.child.kill(signal)
+      await once(run.child, 'close')
+      for (let turn = 0; turn < 100 && lab.processes().length > 0; turn++) await sleep(50)
+      assert.deepEqual([lab.processes(), lab.folders()], [[], []])
+    })
 
   test('after all rounds leaves nothing to resume', async () => {
     using lab = new Lab()

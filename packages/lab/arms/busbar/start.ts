@@ -1,13 +1,13 @@
-/** Runs the app whose config is in `APP` (JSON) under Busbar, with the command that users run. */
-import { writeFileSync } from 'node:fs'
+/**
+ * Runs the app whose config is in `APP` (JSON) under Busbar. With `PACKAGES` it has the packages of
+ * that folder.
+ */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createRequire } from 'node:module'
-import { pathToFileURL } from 'node:url'
+import { runBusbar } from './run.ts'
 
-const folder = process.env['APP_FOLDER'] ?? '.'
-writeFileSync(join(folder, 'busbar.config.json'), process.env['APP'] ?? '{}')
-const bin = createRequire(import.meta.url)
-  .resolve('busbar/package.json')
-  .replace(/package\.json$/, 'bin/busbar.js')
-process.argv.splice(1, process.argv.length, bin, 'start', folder, '--once')
-await import(pathToFileURL(bin).href)
+const { APP = '{}', APP_FOLDER = '.', PACKAGES } = process.env
+mkdirSync(APP_FOLDER, { recursive: true })
+writeFileSync(join(APP_FOLDER, 'busbar.config.json'), APP)
+if (PACKAGES !== undefined) symlinkSync(join(PACKAGES, 'node_modules'), join(APP_FOLDER, 'node_modules'))
+await runBusbar('start', APP_FOLDER, '--once')

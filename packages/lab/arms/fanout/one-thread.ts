@@ -5,21 +5,12 @@
 import http, { type RequestListener } from 'node:http'
 import Fastify from 'fastify'
 import inject from 'light-my-request'
+import type { Call } from './clients.ts'
+import { serveEntry } from './serve-entry.ts'
 
-const { MODE = 'direct', PORT = '0' } = process.env
-const answer = { type: 'object', properties: { success: { type: 'boolean' } } }
-const response = { 200: answer, 502: answer }
-const calls = MODE === 'inject' ? await injected() : direct()
-const app = Fastify()
+await serveEntry(process.env['MODE'] === 'inject' ? await injected() : direct())
 
-app.get('/ipc', { schema: { response } }, async (_request, reply) => {
-  const answers = await Promise.all(calls.map((call) => call()))
-  if (answers.every(Boolean)) return { success: true }
-  return reply.code(502).send({ success: false })
-})
-await app.listen({ port: Number(PORT), host: '127.0.0.1' })
-
-async function injected(): Promise<(() => Promise<boolean>)[]> {
+async function injected(): Promise<Call[]> {
   const first = Fastify()
   const response = { 200: { type: 'object', properties: { status: { type: 'string' } } } }
   first.get('/live', { schema: { response } }, async () => ({ status: 'ok' }))
@@ -36,7 +27,7 @@ async function injected(): Promise<(() => Promise<boolean>)[]> {
   ]
 }
 
-function direct(): (() => Promise<boolean>)[] {
+function direct(): Call[] {
   let count = 0
   const live = async () => ({ content: `from "/live": ${count++ % 10}` })
   return Array.from({ length: 4 }, () => async () => (await live()).content.length > 0)

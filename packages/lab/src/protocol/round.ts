@@ -172,7 +172,7 @@ class RoundRun {
       this.#warmRuntimes.set(cell.name, slice.runtime)
       return slice.ticks
     }
-    if (cell.work.runs === undefined) return await warmUp(load, this.#options.timing)
+    if (cell.work.runs === undefined) return await warmUp(load, this.#options.timing, cell.work.calls)
     await load(this.#options.timing.warmUpMs)
     return undefined
   }

@@ -21,6 +21,8 @@ export interface Work {
   /** A fixed number of requests instead of a duration, for jobs. */
   readonly runs?: number
   readonly probe?: Probe
+  /** Calls that a request makes, if these are the work that has to be warm. Default: 1. */
+  readonly calls?: number
 }
 
 /**

@@ -4,23 +4,27 @@ import type { Timing } from './plan.ts'
 /** `few`: too few responses, so that V8 may not have compiled it. `unsteady`: the rate changed. */
 export type Cold = 'few' | 'unsteady'
 
-/** `load`: applies the load for so many milliseconds. Returns what was lacking in the end. */
+/**
+ * `load`: applies the load for so many milliseconds. `calls`: how many responses one response
+ * counts for. Returns what was lacking in the end.
+ */
 export async function warmUp(
   load: (milliseconds: number) => Promise<readonly Tick[]>,
   timing: Timing,
+  calls = 1,
 ): Promise<Cold | undefined> {
   const ticks = [...(await load(timing.warmUpMs))]
-  for (let spent = 0; coldOf(ticks, timing) !== undefined && spent < timing.extraWarmUpMs; spent += windowMs)
+  for (let spent = 0; coldOf(ticks, timing, calls) !== undefined && spent < timing.extraWarmUpMs; spent += windowMs)
     ticks.push(...(await load(windowMs)))
-  return coldOf(ticks, timing)
+  return coldOf(ticks, timing, calls)
 }
 
 /** Responses a second. Slower requests are the program's own work, and little else. */
 const fast = 300
 const ticksPerSecond = 10
 
-function coldOf(ticks: readonly Tick[], { warmUpRequests, untilSteady }: Timing): Cold | undefined {
-  const responses = ticks.reduce((sum, { done }) => sum + done, 0)
+function coldOf(ticks: readonly Tick[], { warmUpRequests, untilSteady }: Timing, calls: number): Cold | undefined {
+  const responses = calls * ticks.reduce((sum, { done }) => sum + done, 0)
   if (responses < warmUpRequests && responses * ticksPerSecond > fast * ticks.length) return 'few'
   return untilSteady && !isSteady(ticks) ? 'unsteady' : undefined
 }

@@ -1,11 +1,12 @@
 import { armProgram, type Arm, type Launch, type LaunchContext } from '../arm.ts'
+import { hostArms } from './fanout-hosts.ts'
+import { entry, leaf, leaves, origins, path, programs, typedEntry, typedServices } from './fanout-services.ts'
 import { busbar, exactly, program, processGroup, watt, wattPackages } from './launch.ts'
 import type { Scenario } from './scenario.ts'
 
-const leaves = [0, 1, 2, 3]
-const leaf = armProgram('fanout/leaf.ts')
-const entry = armProgram('fanout/entry.ts')
-const path = '/ipc'
+/** Of one request of the work `calls`. */
+const calls = 64
+const succeeds = exactly('{"success":true}')
 
 export const fanout: Scenario = {
   name: 'fanout',
@@ -27,11 +28,12 @@ export const fanout: Scenario = {
     typedUnderBusbar('busbar-typed-threads', 'Busbar, a thread each, typed calls', 'thread'),
     underWatt('watt-request', 'Watt, a thread each, undici.request', 'request'),
     underWatt('watt-fetch', 'Watt, a thread each, fetch', 'fetch'),
+    ...hostArms,
   ],
   quick: { arms: ['tcp-16', 'busbar-request', 'busbar-fetch', 'busbar-threads-request'] },
   connections: [100],
   workers: [1],
-  request: () => ({ path, expect: exactly('{"success":true}') }),
+  request: () => ({ path, expect: succeeds }),
   variants: {
     published: {
       title: '100 connections with 10 pipelined requests each, as usually published (-c 100 -p 10 -d 10)',
@@ -42,6 +44,12 @@ export const fanout: Scenario = {
       // Ten seconds in five rounds. Long slices, since some of a thousand requests in flight wait
       // for a second.
       quickSliceMs: 2000,
+    },
+    calls: {
+      title: `one request at a time, which calls one of the services ${calls} times at once`,
+      request: () => ({ path: `/calls?count=${calls}`, expect: succeeds }),
+      work: { calls },
+      connections: [1],
     },
   },
 }
@@ -90,20 +98,13 @@ type Run = 'shared' | 'thread' | 'process'
 
 /** The same five programs as services of one app. */
 function underBusbar(name: string, title: string, way: string, run: Run): Arm {
-  const services = {
-    entry: { path: entry, env: { WAY: way, ORIGINS: origins('internal') } },
-    ...Object.fromEntries(leaves.map((index) => [`leaf${index}`, { path: leaf, env: { LEAF: String(index) } }])),
-  }
+  const services = { entry: { path: entry, env: { WAY: way, ORIGINS: origins('internal') } }, ...programs }
   return { name, title, launch: (context) => busbarApp(context, run, 'entry', services) }
 }
 
 /** A program that calls four typed services. */
 function typedUnderBusbar(name: string, title: string, run: Run): Arm {
-  const names = leaves.map((index) => `leaf${index}`)
-  const services = {
-    web: { path: armProgram('fanout/typed/entry.ts'), env: { SERVICES: JSON.stringify(names) }, needs: names },
-    ...Object.fromEntries(names.map((each) => [each, { path: armProgram('fanout/typed/leaf') }])),
-  }
+  const services = { web: typedEntry, ...typedServices }
   return { name, title, launch: (context) => busbarApp(context, run, 'web', services) }
 }
 
@@ -132,8 +133,4 @@ function underWatt(name: string, title: string, way: string): Arm {
   }
   const requires = { kind: 'npm', packages: wattPackages } as const
   return { name, title, requires, onlyWhenAsked: true, launch: (context) => watt(context, path, services) }
-}
-
-function origins(domain: string): string {
-  return JSON.stringify(leaves.map((index) => `http://leaf${index}.${domain}`))
 }

@@ -51,15 +51,32 @@ export function overHttp2(plain: (context: LaunchContext) => Launch): (context: 
   }
 }
 
+/** Several processes of Node. The last one is the leader. */
+export function processGroup(context: LaunchContext, path: string, programs: readonly Program[]): Launch {
+  return commandGroup(context, path, programs.map(nodeCommand))
+}
+
+/** A process of a group, which need not be one of Node. */
+export interface Command {
+  readonly command: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** The next one starts when this one has ended. If it fails, so does the arm. */
+  readonly setsUp?: boolean
+}
+
+export function nodeCommand({ file, env }: Program): Command {
+  return { command: [node, file], ...(env && { env }) }
+}
+
 /**
  * Several processes, started by a shell that `exec`s the last one, so that its memory does not
  * count.
  */
-export function processGroup(context: LaunchContext, path: string, programs: readonly Program[]): Launch {
-  const line = ({ file, env }: Program) =>
-    ['env', ...Object.entries(env ?? {}).map(([name, value]) => `${name}=${value}`), node, file].map(quoted).join(' ')
-  const others = programs.slice(0, -1).map((each) => `${line(each)} & `)
-  const script = `${others.join('')}exec ${line(programs.at(-1)!)}`
+export function commandGroup(context: LaunchContext, path: string, commands: readonly Command[]): Launch {
+  const line = ({ command, env }: Command) =>
+    ['env', ...Object.entries(env ?? {}).map(([name, value]) => `${name}=${value}`), ...command].map(quoted).join(' ')
+  const others = commands.slice(0, -1).map((each) => line(each) + (each.setsUp ? ' || exit 1; ' : ' & '))
+  const script = `${others.join('')}exec ${line(commands.at(-1)!)}`
   return { ...program(context, path, { file: '' }), command: ['sh', '-c', script] }
 }
 
@@ -69,17 +86,22 @@ export function busbar(
   path: string,
   app: { readonly services: object } & Record<string, unknown>,
 ): Launch {
-  const { gateway, ...rest } = app
+  return program(context, path, busbarProgram(context, context.folder, app))
+}
+
+/** The same as a program. Several of them need different folders and gateways. */
+export function busbarProgram(
+  context: LaunchContext,
+  folder: string,
+  { gateway, ...rest }: { readonly services: object } & Record<string, unknown>,
+): Program {
   const config = {
     workers: context.workers,
     gateway: { host: '127.0.0.1', port: context.port, ...(gateway as object) },
     defaults: { run: 'shared' },
     ...rest,
   }
-  return program(context, path, {
-    file: armProgram('busbar/start.ts'),
-    env: { APP: JSON.stringify(config), APP_FOLDER: context.folder },
-  })
+  return { file: armProgram('busbar/start.ts'), env: { APP: JSON.stringify(config), APP_FOLDER: folder } }
 }
 
 export const wattPackages = { wattpm: '3.67.0', '@platformatic/node': '3.65.0' }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { flags, help } from '../../src/cli/options.ts'
 import { full, quick, type Timing } from '../../src/protocol/plan.ts'
+import { hostArms } from '../../src/scenarios/fanout-hosts.ts'
 
 const guide = await readFile(new URL('../../../../docs/guides/measure/lab.md', import.meta.url), 'utf8')
 
@@ -12,6 +13,14 @@ test('the guide and the help list exactly the flags', () => {
   assert.deepEqual(rows.toSorted(), names)
   const lines = [...help().matchAll(/^ {2}--([a-z0-9-]+)/gm)].map(([, name]) => name!)
   assert.deepEqual([...lines, 'help'].toSorted(), names)
+})
+
+test('the page of scenarios lists exactly the arms of several hosts', async () => {
+  const page = await readFile(new URL('../../../../docs/guides/measure/lab-scenarios.md', import.meta.url), 'utf8')
+  const [, section = ''] = page.split('### What does another host cost?')
+  const rows = section.split('\n').filter((line) => line.startsWith('| `'))
+  const named = rows.flatMap((row) => [...row.split('|')[1]!.matchAll(/`([\w-]+)`/g)].map(([, name]) => name!))
+  assert.deepEqual(named.toSorted(), hostArms.map(({ name }) => name).toSorted())
 })
 
 test("the guide's timing is the actual one", () => {

@@ -1,15 +1,19 @@
 /**
- * A lab in a process, for tests that stop it. It compares the fixture's server with itself, and
- * prints each round that begins, and the result.
+ * A lab in a process, for tests that stop it. It compares the fixture's server with itself, or with
+ * `--hosts` an arm of `fanout` that has several commands. It prints each round that begins, and the
+ * result.
  */
 import type { Arm } from '../../src/arm.ts'
 import { bench } from '../../src/bench.ts'
 import { stopOnSignal } from '../../src/cli/command.ts'
+import { fanout } from '../../src/scenarios/fanout.ts'
+import type { Scenario } from '../../src/scenarios/scenario.ts'
 import { scenarioOf, serverArm, tiny } from '../support/fixture.ts'
+import { linkPackagesOf } from '../support/repository-packages.ts'
 
 const stop = stopOnSignal()
 let round = 0
-const result = await bench(scenarioOf([withStraggler(serverArm('other'))]), {
+const result = await bench(process.argv.includes('--hosts') ? fanoutOverNats() : withStragglers(), {
   quick: true,
   command: 'test',
   timing: { ...tiny, rounds: 50, maxRounds: 50 },
@@ -24,6 +28,17 @@ const result = await bench(scenarioOf([withStraggler(serverArm('other'))]), {
 })
 stop.release()
 console.log(JSON.stringify({ result }))
+
+function withStragglers(): Scenario {
+  return scenarioOf([withStraggler(serverArm('other'))])
+}
+
+/** Its baseline has one process. */
+function fanoutOverNats(): Scenario {
+  const arm = fanout.arms.find(({ name }) => name === 'busbar-hosts-nats-typed')!
+  linkPackagesOf(arm)
+  return { ...fanout, baseline: 'direct', quick: { arms: [arm.name] } }
+}
 
 /** Adds a process that leaves the process group, as jobs of an interactive shell do. */
 function withStraggler(arm: Arm): Arm {

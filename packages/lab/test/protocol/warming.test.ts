@@ -18,13 +18,21 @@ test('a load is steady if the rates of its last two windows of two seconds are w
 })
 
 /** Seconds of a warm-up at so many responses a second, and what it lacked. */
-async function warmed(perSecond: (second: number) => number, timing = quick): Promise<[number, string | undefined]> {
+async function warmed(
+  perSecond: (second: number) => number,
+  timing = quick,
+  calls = 1,
+): Promise<[number, string | undefined]> {
   let seconds = 0
-  const cold = await warmUp(async (milliseconds) => {
-    const found = Array.from({ length: milliseconds / 100 }, (_, at) => perSecond(seconds + at / 10) / 10)
-    seconds += milliseconds / 1000
-    return ticks(found)
-  }, timing)
+  const cold = await warmUp(
+    async (milliseconds) => {
+      const found = Array.from({ length: milliseconds / 100 }, (_, at) => perSecond(seconds + at / 10) / 10)
+      seconds += milliseconds / 1000
+      return ticks(found)
+    },
+    timing,
+    calls,
+  )
   return [seconds, cold]
 }
 
@@ -33,6 +41,12 @@ test('a warm-up is longer if there were few responses, but for requests that are
   assert.deepEqual(await warmed(() => 8000), [4, undefined])
   assert.deepEqual(await warmed(() => 2000), [10, 'few'])
   assert.deepEqual(await warmed(() => 250), [2, undefined])
+})
+
+test('a response counts for all the calls that its request has made', async () => {
+  assert.deepEqual(await warmed(() => 250, quick, 64), [2, undefined])
+  assert.deepEqual(await warmed(() => 150, quick, 64), [4, undefined])
+  assert.deepEqual(await warmed(() => 30, quick, 64), [10, 'few'])
 })
 
 test('a full run waits for a steady rate, too', async () => {

@@ -15,12 +15,14 @@ import { RunningArm } from '../../src/protocol/running-arm.ts'
 import { cellsOf } from '../../src/scenarios/cells.ts'
 import { scenarios } from '../../src/scenarios/index.ts'
 import type { Scenario } from '../../src/scenarios/scenario.ts'
+import { cacheFor, hasPackagesOf } from '../support/repository-packages.ts'
 
 let folder: string
 let certificate: CertificateFiles
 let reaper: Reaper
 
-describe('every arm without npm requirements', () => {
+/** Other packages would have to be installed from the registry. */
+describe('every arm without npm requirements, or with packages of this repository', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'busbar-lab-test-'))
     certificate = await createCertificate(folder)
@@ -31,12 +33,13 @@ describe('every arm without npm requirements', () => {
     await rm(folder, { recursive: true, force: true })
   })
   for (const scenario of scenarios.values())
-    for (const arm of scenario.arms.filter(({ requires }) => requires?.kind !== 'npm'))
+    for (const arm of scenario.arms.filter((each) => each.requires?.kind !== 'npm' || hasPackagesOf(each)))
       test(`${scenario.name}, ${arm.name}: answers exactly as expected, and leaves no process`, (t) =>
         tryOnce(scenario, arm, t))
 })
 
 async function tryOnce(scenario: Scenario, arm: Arm, t: TestContext): Promise<void> {
+  using _ = hasPackagesOf(arm) ? cacheFor(arm) : undefined
   const missing = (await installRequirements([arm])).missing.get(arm.name)
   if (missing !== undefined) return t.skip(missing)
   if (/-native\b/.test(arm.name) && findEntrance() === undefined) return t.skip('the native entrance is not built')
