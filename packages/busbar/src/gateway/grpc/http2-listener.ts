@@ -16,8 +16,22 @@ export interface Http2Parts {
   readonly onStream: (carrier: Http2Carrier) => void
 }
 
-/** Streams of one connection. More wait at the client. */
-const maxConcurrentStreams = 256
+/**
+ * Streams of one connection. More wait at the client. Node counts a stream that its client has
+ * reset until the next turn. At the limit, it refuses a new one that comes with that reset:
+ * `ENHANCE_YOUR_CALM`, which clients do not retry. No option makes Node accept more streams than
+ * it advertises, so the limit is one that few clients reach.
+ */
+const maxConcurrentStreams = 1_024
+/** Refusals of that kind in a row. A client may reset all its streams and open as many at once. */
+const maxSessionRejectedStreams = maxConcurrentStreams
+/**
+ * Streams that a client may reset: at once, and per second (CVE-2023-44487). Clients reset each
+ * call whose deadline passes, so Node's default of 33 per second ends the connections of clients
+ * of an overloaded service.
+ */
+const streamResetBurst = 2_000
+const streamResetRate = 1_000
 /** Bytes that a stream may send before they are read. */
 const streamWindow = 256 * 1024
 const connectionWindow = 1024 * 1024
@@ -41,6 +55,9 @@ export class Http2Listener {
     this.#options = {
       maxHeaderListPairs,
       maxSessionMemory,
+      maxSessionRejectedStreams,
+      streamResetBurst,
+      streamResetRate,
       settings: {
         maxConcurrentStreams,
         initialWindowSize: streamWindow,
