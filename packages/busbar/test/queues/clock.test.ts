@@ -14,6 +14,7 @@ import { TestFolder } from '../support/app/test-folder.ts'
 import { QueueApp, quick } from './support.ts'
 
 const hour = 3_600_000
+const silent = { add: () => {} }
 
 test('items run in their order, and after the same delays, when the clock is set back by an hour', async () => {
   using folder = new TestFolder()
@@ -70,7 +71,7 @@ for (const [delay, behind, longest] of [
     const pauses: number[] = []
     const timestampNanos = BigInt(added) * 1_000_000n
     const message = { data, timestampNanos, nak: (pause: number) => void pauses.push(pause) } as unknown as JsMsg
-    await moveWhenDue({ message, streams: {} as ItemStreams, heldAt: performance.now(), wait: 10_000 })
+    await moveWhenDue({ message, streams: {} as ItemStreams, heldAt: performance.now(), wait: 10_000 }, silent)
     assert.equal(pauses.length, 1)
     assert.ok(pauses[0]! <= longest && pauses[0]! > longest - 4_000, String(pauses))
   })
@@ -102,7 +103,7 @@ test('an item of a cluster waits no longer for its next attempt if the clock of 
     publish: async (_stream: string, _target: string, data: Uint8Array) => done.push(decodeItem(data)?.due),
   } as unknown as ItemStreams
   const move = (one: JsMsg): Promise<void> =>
-    moveWhenDue({ message: one, streams, heldAt: performance.now(), wait: 10_000 })
+    moveWhenDue({ message: one, streams, heldAt: performance.now(), wait: 10_000 }, silent)
   await move(message(Date.now()))
   await move(message(Date.now() - 61_000))
   assert.deepEqual(done, ['waits for a minute', 0, 'moved'])
