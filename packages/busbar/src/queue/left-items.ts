@@ -6,6 +6,7 @@ import { BusbarError } from '../contract/errors.ts'
 import { RepeatedLines } from '../shared/output/repeated-lines.ts'
 import { openDatabase } from './file/database.ts'
 import { type LeftItem, QueueStore } from './file/store.ts'
+import { boundedOrigin } from './item-limits.ts'
 import type { ItemQueue } from './item-queue.ts'
 
 export interface LeftItemsParts {
@@ -100,10 +101,11 @@ export class LeftItems {
 
   /** Never rejects. */
   async #add(item: LeftItem): Promise<Fate> {
-    const { id, number, added } = item
+    const { id, number, added, target } = item
     try {
       // Not by the id alone: items with one id are several if none is within the window of another.
-      await this.#parts.queue.add({ ...item, key: `left ${number} ${added} ${id}` })
+      const origin = boundedOrigin(target, item.origin)
+      await this.#parts.queue.add({ ...item, origin, key: `left ${number} ${added} ${id}` })
       return 'moved'
     } catch (error) {
       const { code, message } = BusbarError.from(error)

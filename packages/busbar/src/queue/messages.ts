@@ -38,12 +38,18 @@ export function deleted(file: string): BusbarError {
   })
 }
 
-/** Characters of an input that are too many: an INPUT_INVALID. */
-export function tooLarge(target: string, length: number, limit: number): BusbarError {
-  const message = `it has ${length} characters as JSON, and an item may have ${limit}: store it elsewhere`
+/** A part of an item is too large: an INPUT_INVALID. */
+export function tooLarge(
+  target: string,
+  part: 'input' | 'metadata',
+  size: number,
+  unit: 'bytes' | 'characters',
+  limit: number,
+): BusbarError {
+  const message = `it has ${size} ${unit} as JSON, and an item may have ${limit}: store it elsewhere`
   return new BusbarError('INPUT_INVALID', {
-    message: `an item of ${target} is refused: input: ${message}`,
-    data: { issues: [{ path: ['input'], message }] },
+    message: `an item of ${target} is refused: ${part}: ${message}`,
+    data: { issues: [{ path: [part], message }] },
   })
 }
 

@@ -11,6 +11,7 @@ import { openDatabase, watchPlace } from './file/database.ts'
 import { tooLarge, unusable } from './messages.ts'
 import { FileQueue } from './file/file-queue.ts'
 import { QueueStore } from './file/store.ts'
+import { boundedOrigin } from './item-limits.ts'
 import type { ItemQueue } from './item-queue.ts'
 import { LeftItems } from './left-items.ts'
 import { StreamQueue } from './streams/stream-queue.ts'
@@ -108,17 +109,19 @@ export class QueueHost {
   async #add(item: ItemRecord, { caller, trace }: Context): Promise<Enqueued> {
     checkRecord(item)
     const { service, method, id, delay, input, metadata } = item
+    const target = `${service}.${method}`
+    const origin = boundedOrigin(target, { caller, trace, metadata })
     const { settings } = this.#parts
     const owner = this.#owner ?? (await this.#waitForOwner())
     const now = Date.now()
     return await owner.add({
-      target: `${service}.${method}`,
+      target,
       id: id ?? crypto.randomUUID(),
       until: id === undefined || settings.window === 0 ? undefined : now + settings.window,
       due: now + Math.round(delay),
       added: now,
       input,
-      origin: { caller, trace, metadata },
+      origin,
     })
   }
 
@@ -160,5 +163,6 @@ function checkRecord({ service, method, id, delay, input }: ItemRecord): void {
   if (typeof delay !== 'number' || !(delay >= 0 && delay < 2 ** 40))
     fault('delay', 'it is not a number of milliseconds')
   if (input !== undefined && typeof input !== 'string') fault('input', 'it is not a text')
-  if (input !== undefined && input.length > maxInput) throw tooLarge(`${service}.${method}`, input.length, maxInput)
+  if (input !== undefined && input.length > maxInput)
+    throw tooLarge(`${service}.${method}`, 'input', input.length, 'characters', maxInput)
 }

@@ -1,6 +1,9 @@
 /** The system's clock is set while items wait. */
 import assert from 'node:assert/strict'
+import { syncBuiltinESMExports } from 'node:module'
+import os from 'node:os'
 import { mock, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../../src/queue/file/database.ts'
 import { FileQueue } from '../../src/queue/file/file-queue.ts'
@@ -14,18 +17,12 @@ import { TestFolder } from '../support/app/test-folder.ts'
 import { QueueApp, quick } from './support.ts'
 
 const hour = 3_600_000
+const silent = { add: () => {} }
 
-test('items run in their order, and after the same delays, when the clock is set back by an hour', async () => {
-  using folder = new TestFolder()
-  const { now } = Date
-  const clock = mock.method(Date, 'now')
+/** The queue of a file. `ran`: called with the id of each item that runs. */
+function openQueue(folder: TestFolder, ran: (id: string) => void, window = 0) {
   const file = folder.at('queue.sqlite')
-  const ran: string[] = []
-  const all = Promise.withResolvers<void>()
-  const call = async ({ delivery: { id } }: Parameters<QueueCalls['call']>[0]): Promise<void> => {
-    if (ran.push(id) === 1) clock.mock.mockImplementation(() => now() - hour)
-    if (ran.length === 5) all.resolve()
-  }
+  const call = async ({ delivery: { id } }: Parameters<QueueCalls['call']>[0]): Promise<void> => ran(id)
   const settings = { attempts: 2, backoff: 1, maxBackoff: 5, timeout: 1000, concurrency: 1 }
   const queue = new FileQueue({
     store: new QueueStore(openDatabase(file)!),
@@ -33,7 +30,7 @@ test('items run in their order, and after the same delays, when the clock is set
     file,
     settings: {
       place: { is: 'file', path: file },
-      window: 0,
+      window,
       maxDepth: 10,
       maxSize: 1000,
       keepDead: 1,
@@ -45,16 +42,79 @@ test('items run in their order, and after the same delays, when the clock is set
     cells: () => undefined,
   })
   const origin = { caller: undefined, trace: undefined, metadata: undefined }
-  const add = (id: string, delay: number): Promise<unknown> => {
+  const add = async (id: string, delay: number): Promise<boolean> => {
     const added = Date.now()
-    return queue.add({ target: 'mail.send', id, until: undefined, due: added + delay, added, input: '1', origin })
+    const until = window === 0 ? undefined : added + window
+    const item = { target: 'mail.send', id, until, due: added + delay, added, input: '1', origin }
+    return (await queue.add(item)).duplicate
   }
+  return { queue, add }
+}
+
+test('items run in their order, and after the same delays, when the clock is set back by an hour', async () => {
+  using folder = new TestFolder()
+  const { now } = Date
+  const clock = mock.method(Date, 'now')
+  const ran: string[] = []
+  const all = Promise.withResolvers<void>()
+  const { queue, add } = openQueue(folder, (id) => {
+    if (ran.push(id) === 1) clock.mock.mockImplementation(() => now() - hour)
+    if (ran.length === 5) all.resolve()
+  })
   await Promise.all([...['a', 'b', 'c'].map((id) => add(id, 0)), add('later', 1000)])
   await add('d', 0)
   await all.promise
   await queue.close(1000)
   clock.mock.restore()
   assert.deepEqual(ran, ['a', 'b', 'c', 'd', 'later'])
+})
+
+test('a delay does not end early, and ids are known for the window, when the clock is set forward by an hour', async () => {
+  using folder = new TestFolder()
+  const { now } = Date
+  const clock = mock.method(Date, 'now')
+  const ran: string[] = []
+  const all = Promise.withResolvers<void>()
+  const { queue, add } = openQueue(folder, (id) => void (ran.push(id) === 4 && all.resolve()), 60_000)
+  await Promise.all([add('a', 0), add('later', 1_000), add('much later', hour)])
+  clock.mock.mockImplementation(() => now() + hour)
+  assert.deepEqual([await add('b', 0), await add('a', 0), await add('c', 100)], [false, true, false])
+  await all.promise
+  await queue.close(1000)
+  clock.mock.restore()
+  assert.deepEqual(ran, ['a', 'b', 'c', 'later'])
+})
+
+test('an id is forgotten after the window when the clock is set back by an hour', async () => {
+  using folder = new TestFolder()
+  const { now } = Date
+  const clock = mock.method(Date, 'now')
+  const { queue, add } = openQueue(folder, () => {}, 200)
+  await add('a', 0)
+  clock.mock.mockImplementation(() => now() - hour)
+  assert.equal(await add('b', 0), false)
+  await sleep(250)
+  assert.equal(await add('a', 0), false)
+  await queue.close(1000)
+  clock.mock.restore()
+})
+
+test('a delay ends in time if the machine has slept meanwhile', async () => {
+  using folder = new TestFolder()
+  const { now } = Date
+  const { uptime } = os
+  const mocks = [mock.method(Date, 'now'), mock.method(os, 'uptime')] as const
+  syncBuiltinESMExports()
+  const ran = Promise.withResolvers<string>()
+  const { queue, add } = openQueue(folder, ran.resolve)
+  await add('later', hour)
+  mocks[0].mock.mockImplementation(() => now() + hour)
+  mocks[1].mock.mockImplementation(() => uptime() + hour / 1_000)
+  await queue.order({ kind: 'retry', number: null })
+  assert.equal(await ran.promise, 'later')
+  await queue.close(1000)
+  for (const one of mocks) one.mock.restore()
+  syncBuiltinESMExports()
 })
 
 for (const [delay, behind, longest] of [
@@ -70,7 +130,7 @@ for (const [delay, behind, longest] of [
     const pauses: number[] = []
     const timestampNanos = BigInt(added) * 1_000_000n
     const message = { data, timestampNanos, nak: (pause: number) => void pauses.push(pause) } as unknown as JsMsg
-    await moveWhenDue({ message, streams: {} as ItemStreams, heldAt: performance.now(), wait: 10_000 })
+    await moveWhenDue({ message, streams: {} as ItemStreams, heldAt: performance.now(), wait: 10_000 }, silent)
     assert.equal(pauses.length, 1)
     assert.ok(pauses[0]! <= longest && pauses[0]! > longest - 4_000, String(pauses))
   })
@@ -102,7 +162,7 @@ test('an item of a cluster waits no longer for its next attempt if the clock of 
     publish: async (_stream: string, _target: string, data: Uint8Array) => done.push(decodeItem(data)?.due),
   } as unknown as ItemStreams
   const move = (one: JsMsg): Promise<void> =>
-    moveWhenDue({ message: one, streams, heldAt: performance.now(), wait: 10_000 })
+    moveWhenDue({ message: one, streams, heldAt: performance.now(), wait: 10_000 }, silent)
   await move(message(Date.now()))
   await move(message(Date.now() - 61_000))
   assert.deepEqual(done, ['waits for a minute', 0, 'moved'])

@@ -10,6 +10,7 @@ import { type ItemQueue, type ItemToAdd, splitTarget } from '../item-queue.ts'
 import { buriedText, closed, deleted, failedText, full, unwritable } from '../messages.ts'
 import { listCounts, QueueMeter } from '../queue-meter.ts'
 import { delayAfter, type Outcome, runItem } from '../run-item.ts'
+import { ClockSteps } from './clock-steps.ts'
 import type { ClaimedItem, QueueStore } from './store.ts'
 
 export interface FileQueueParts {
@@ -43,8 +44,6 @@ const mostRunning = 1_000
 const pause = 250
 /** The longest timer. The system's clock may be set. */
 const longestWait = 30_000
-/** Milliseconds. A clock that is adjusted gradually makes no step. */
-const leastStep = 1_000
 
 /**
  * Owns the items of an app: adds them, runs them and keeps what became of them. All that has come
@@ -64,8 +63,7 @@ export class FileQueue implements ItemQueue {
   #isClosed = false
   #gone: BusbarError | undefined
   #timer: NodeJS.Timeout | undefined
-  /** The system's clock less the one that nobody sets, at the last transaction. */
-  #clock = Date.now() - performance.now()
+  readonly #clock: ClockSteps
   /** Logs and counts what a transaction changes, once it is on disk. */
   #notes: (() => void)[] = []
   #idle = Promise.withResolvers<void>()
@@ -73,6 +71,7 @@ export class FileQueue implements ItemQueue {
 
   constructor(parts: FileQueueParts) {
     this.#parts = parts
+    this.#clock = new ClockSteps(parts.store)
     this.#meter = new QueueMeter(parts.cells)
     this.#unwritten = new RepeatedLines((level, line) => parts.log[level](line))
     this.#recover()
@@ -93,8 +92,9 @@ export class FileQueue implements ItemQueue {
     if (order.kind === 'pause') return await this.pause(order.limit)
     const { store } = this.#parts
     const { kind, number } = order
+    const now = Date.now()
     try {
-      return store.transaction(() => (kind === 'drop' ? store.drop(number) : store.revive(number, Date.now())))
+      return this.#clock.transaction(now, () => (kind === 'drop' ? store.drop(number) : store.revive(number, now)))
     } catch (cause) {
       throw unwritable(this.#parts.file, cause)
     } finally {
@@ -140,18 +140,15 @@ export class FileQueue implements ItemQueue {
   #flush(): void {
     const { store } = this.#parts
     const now = Date.now()
-    const setBack = this.#clock + performance.now() - now
     const [adding, ended] = [this.#adding.splice(0), this.#ended.splice(0)]
     const gone = adding.length > 0 ? this.#whyGone() : undefined
     try {
-      const { answers, claimed } = store.transaction(() => {
-        if (setBack > leastStep) store.bringForward(Math.round(setBack))
+      const { answers, claimed } = this.#clock.transaction(now, () => {
         for (const one of ended) this.#keepOutcome(one, now)
         const answers = adding.map(({ item }) => gone ?? this.#addItem(item))
         store.prune(now)
         return { answers, claimed: this.#claim(now) }
       })
-      this.#clock -= setBack
       this.#takeNotes()
       if (adding.length + ended.length + claimed.length > 0) this.#unwritten.close()
       for (const [at, { answer }] of adding.entries()) settle(answer, answers[at]!)

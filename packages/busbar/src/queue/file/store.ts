@@ -100,9 +100,14 @@ export class QueueStore {
     return (row as { due: number | null } | undefined)?.due ?? undefined
   }
 
-  /** The clock was set back by so many milliseconds. */
-  bringForward(milliseconds: number): void {
-    this.#run('UPDATE items SET due = due - ? WHERE state = 0', [milliseconds])
+  /**
+   * The clock was set by `step` milliseconds, and shows `now`. What was due already before a step
+   * forward needs no later time.
+   */
+  follow(step: number, now: number): void {
+    const after = step > 0 ? now - step : 0
+    this.#run('UPDATE items SET due = due + ? WHERE state = 0 AND due > ?', [step, after])
+    this.#run('UPDATE seen SET until = until + ? WHERE until > ?', [step, now - step])
   }
 
   /** For a clock that was set back while nobody had the file: what has no delay does not wait. */

@@ -1,3 +1,4 @@
+import { BusbarError } from '../../contract/errors.ts'
 import { apiCode, isApiError, type StoredMsg } from '../../shared/cluster/jetstream.ts'
 import type { DeadLetter } from '../../shared/queues.ts'
 import { splitTarget } from '../item-queue.ts'
@@ -18,7 +19,7 @@ export async function listDeadLetters(streams: ItemStreams, limit: number): Prom
   return found
 }
 
-/** `number` null: all. Their attempts begin anew. Returns how many. */
+/** `number` null: all that still have their input. Their attempts begin anew. Returns how many. */
 export async function retryDeadLetters(streams: ItemStreams, number: number | null): Promise<number> {
   let count = 0
   for (const one of number === null ? await numbersOf(streams) : [number]) {
@@ -26,6 +27,8 @@ export async function retryDeadLetters(streams: ItemStreams, number: number | nu
     const letter = message && decodeDeadLetter(message.data)
     if (message === undefined || letter === undefined) continue
     const { id, added, origin, input } = letter
+    if (origin === undefined && number !== null) throw notWhole(number)
+    if (origin === undefined) continue
     const item = encodeItem({ id, added, origin, input, due: 0, attempts: 0 })
     const msgID = `${streams.nameOf('dead')} ${one} ${added}`
     await streams.publish('ready', streams.targetOf(message.subject), item, { msgID })
@@ -38,6 +41,13 @@ export async function retryDeadLetters(streams: ItemStreams, number: number | nu
 export async function dropDeadLetters(streams: ItemStreams, number: number | null): Promise<number> {
   if (number !== null) return (await remove(streams, number)) ? 1 : 0
   return (await streams.manager.streams.purge(streams.nameOf('dead'))).purged
+}
+
+function notWhole(number: number): BusbarError {
+  return new BusbarError('OPERATION_UNSUPPORTED', {
+    message: `dead letter ${number} cannot be put back: its input and metadata were too large for NATS`,
+    hint: `Enqueue the item again, where it came from, and delete this one: busbar queue drop ${number}.`,
+  })
 }
 
 async function numbersOf(streams: ItemStreams): Promise<number[]> {

@@ -27,6 +27,9 @@ const asideTimeout = 20_000
 /** Milliseconds until the server has kept a message that it has. */
 const storeTimeout = 5_000
 
+/** Bytes of a message's head without the id that it has. */
+const headOfId = 'NATS/1.0\r\nNats-Msg-Id: \r\n\r\n'.length
+
 export interface ItemStreamsParts {
   readonly connection: NatsConnection
   readonly modules: JetStreamModules
@@ -110,6 +113,11 @@ export class ItemStreams {
         resolve(this.client.publish(subject, data, { ...options, timeout }))
       }),
     )
+  }
+
+  /** Bytes that a message with this id may have, besides its head. */
+  roomOf(msgID: string): number {
+    return (this.connection.info?.max_payload ?? 0) - headOfId - Buffer.byteLength(msgID)
   }
 
   /** Milliseconds that what was published may take to reach the server. */

@@ -43,6 +43,17 @@ export function limitOf(error: unknown): 'maxDepth' | 'maxSize' | undefined {
   return message.includes('maximum bytes') ? 'maxSize' : undefined
 }
 
+/** The servers take no message of this size: it was stored when `max_payload` was larger. */
+export function isTooLarge(error: unknown): boolean {
+  const { name, message } = error as Error
+  return name === 'InvalidArgumentError' && message.includes('max_payload')
+}
+
+/** The message cannot be moved to another stream now. The one that it has stays as it is. */
+export function hasNoRoom(error: unknown): boolean {
+  return limitOf(error) !== undefined || isTooLarge(error)
+}
+
 function kindOf(error: unknown, isCut: boolean): QueueFault['is'] {
   const { name, message, cause } = error as Error
   const names = [name, (cause as Error | undefined)?.name]

@@ -59,7 +59,7 @@ export class QueueSession {
       subject: streams.subjectOf('later'),
       maxPending: -1,
       batch: moveBatch,
-      take: (delivery) => void moveWhenDue(delivery),
+      take: (delivery) => void moveWhenDue(delivery, lines),
       pace,
     })
     parts.subscriptions.subscribe(streams.news, {
@@ -82,7 +82,8 @@ export class QueueSession {
     const { streams, meter } = this.#parts
     const limit = (streams.connection.info?.max_payload ?? 0) - headSize
     if (limit <= 0) throw tooSmall(headSize + limit)
-    if (input !== null && Buffer.byteLength(input) > limit) throw tooLarge(target, input.length, limit)
+    const size = input === null ? 0 : Buffer.byteLength(input)
+    if (size > limit) throw tooLarge(target, 'input', size, 'bytes', limit)
     const data = encodeItem({ id, added, due: due > added ? due : 0, attempts: 0, origin, input })
     const key = item.key ?? (until === undefined ? undefined : id)
     const options = key === undefined ? {} : { msgID: `${target} ${headerText(key)}` }

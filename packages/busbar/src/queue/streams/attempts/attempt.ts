@@ -4,9 +4,9 @@ import { isHeld } from '../ack-wait.ts'
 import type { BegunDelivery } from './begun-counts.ts'
 import type { BegunList } from './begun-list.ts'
 import { acknowledge, type Delivery } from '../consumers/consumers.ts'
-import { encodeItem, type StoredItem } from '../item-message.ts'
+import { encodeItem, fitDeadLetter, type StoredDeadLetter, type StoredItem } from '../item-message.ts'
 import type { ItemStreams } from '../item-streams.ts'
-import { limitOf } from '../queue-faults.ts'
+import { hasNoRoom } from '../queue-faults.ts'
 
 /** One attempt. It may outlive the connection that has delivered its message. */
 export interface Attempt {
@@ -76,7 +76,7 @@ export async function passOn({ item, target, number, delivery }: Attempt): Promi
     await moveToLater({ ...item, attempts: number - 1, due: 0 }, target, delivery)
     return true
   } catch (error) {
-    if (limitOf(error) === undefined) throw error
+    if (!hasNoRoom(error)) throw error
     return false
   }
 }
@@ -88,12 +88,19 @@ export async function moveToLater(item: StoredItem, target: string, delivery: De
   await acknowledge(delivery)
 }
 
-/** Resolves to the number of the dead letter. */
-export async function moveToDead(item: StoredItem, target: string, why: Reason, delivery: Delivery): Promise<number> {
-  const letter = encodeItem({ ...stored(item), why, diedAt: Date.now() })
-  const { seq } = await delivery.streams.publish('dead', target, letter, { msgID: idOf(item, delivery) })
+/** Resolves to the dead letter, as it is kept, and its number. */
+export async function moveToDead(
+  item: StoredItem,
+  target: string,
+  why: Reason,
+  delivery: Delivery,
+): Promise<{ readonly number: number; readonly letter: StoredDeadLetter }> {
+  const { streams } = delivery
+  const msgID = idOf(item, delivery)
+  const letter = fitDeadLetter({ ...stored(item), why, diedAt: Date.now() }, streams.roomOf(msgID))
+  const { seq: number } = await streams.publish('dead', target, encodeItem(letter), { msgID })
   await acknowledge(delivery)
-  return seq
+  return { number, letter }
 }
 
 /** `done`: takes the message off the stream `ready`. */

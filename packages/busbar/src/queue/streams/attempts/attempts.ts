@@ -30,7 +30,7 @@ import { acknowledgeBy, type Delivery } from '../consumers/consumers.ts'
 import { type Earlier, earlierAttempts } from './earlier-attempts.ts'
 import { decodeItem, type StoredItem } from '../item-message.ts'
 import { tryTo } from '../item-streams.ts'
-import { limitOf } from '../queue-faults.ts'
+import { hasNoRoom } from '../queue-faults.ts'
 import { signInterval } from '../server-pings.ts'
 
 export interface AttemptsParts {
@@ -206,7 +206,7 @@ export class Attempts {
       const waiting = { ...item, attempts, due: Date.now() + pause, pause }
       await complete(attempt, this.list, moveToLater(waiting, target, delivery))
     } catch (error) {
-      if (limitOf(error) === undefined) throw error
+      if (!hasNoRoom(error)) throw error
       // The next delivery is the next attempt.
       this.#leave(attempt)
       delivery.message.nak(pause)
@@ -215,9 +215,10 @@ export class Attempts {
 
   async #bury(attempt: Attempt, attempts: number, why: Failed['why']): Promise<void> {
     const { item, target, delivery } = attempt
-    const number = await complete(attempt, this.list, moveToDead({ ...item, attempts }, target, why, delivery))
+    const moved = moveToDead({ ...item, attempts }, target, why, delivery)
+    const { number, letter } = await complete(attempt, this.list, moved)
     this.#parts.meter.count(target, 'buried')
-    this.#parts.log.error(buriedText({ target, attempt: attempts }, number, why))
+    this.#parts.log.error(buriedText({ target, attempt: attempts }, number, letter.why))
   }
 
   /** An item with a delay goes through `later` even if its time has come. */
@@ -228,8 +229,7 @@ export class Attempts {
     } catch (error) {
       const wait = item.due - Date.now()
       // What waits in `later` may need the place that this item has in `ready`.
-      if (wait <= 0 && limitOf(error) !== undefined && !this.#isPaused)
-        await this.#begin(newAttempt(item, target, delivery))
+      if (wait <= 0 && hasNoRoom(error) && !this.#isPaused) await this.#begin(newAttempt(item, target, delivery))
       // What is not connected delivers again.
       else message.nak(Math.min(Math.max(wait, shortestPause), ackWait))
     }

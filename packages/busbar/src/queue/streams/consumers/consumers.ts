@@ -8,6 +8,7 @@ import { encodeItem, decodeItem, type StoredItem } from '../item-message.ts'
 import { type ItemStreams, tryTo } from '../item-streams.ts'
 import { LateItems } from './late-items.ts'
 import type { NetworkPace } from '../network-pace.ts'
+import { isTooLarge } from '../queue-faults.ts'
 
 /** A message that this host has got. */
 export interface Delivery {
@@ -170,6 +171,8 @@ const longestLimit = 3_600_000
 const looks = 60
 /** Milliseconds before a message that could not be moved is tried again. */
 const retryPause = 1_000
+/** Milliseconds before that, if somebody has to raise `max_payload` of the servers first. */
+const largePause = 300_000
 
 /** Milliseconds that the server has for an answer to an acknowledgement. */
 const ackTimeout = 5_000
@@ -191,7 +194,7 @@ export async function acknowledgeBy(streams: ItemStreams, delivery: Delivery): P
 }
 
 /** Moves items whose time has come back to the stream `ready`. No delivery of `later` counts. */
-export async function moveWhenDue(delivery: Delivery): Promise<void> {
+export async function moveWhenDue(delivery: Delivery, lines: Pick<RepeatedLines, 'add'>): Promise<void> {
   const { message, streams } = delivery
   // Another host may have moved it. If none has, it is delivered again.
   if (!isHeld(delivery.heldAt, delivery.wait)) return
@@ -199,13 +202,17 @@ export async function moveWhenDue(delivery: Delivery): Promise<void> {
   if (item === undefined) return message.term()
   const wait = waitOf(item, message)
   if (wait > 0) return message.nak(Math.min(wait, longestPause(item)))
+  const target = streams.targetOf(message.subject)
   try {
-    const target = streams.targetOf(message.subject)
     const msgID = `${streams.nameOf('later')} ${message.seq} ${item.added}`
     await streams.publish('ready', target, encodeItem({ ...item, due: 0 }), { msgID })
     await acknowledge(delivery)
-  } catch {
-    message.nak(retryPause)
+  } catch (error) {
+    if (!isTooLarge(error)) return message.nak(retryPause)
+    // Here it takes no place of its method's concurrency, and nothing of it is lost.
+    const what = `item ${item.id} of ${message.data.length} bytes waits until max_payload of NATS is large enough for it`
+    lines.add('error', `queue ${target}: ${what}`, `${target} max_payload`)
+    message.nak(largePause)
   }
 }
 
