@@ -154,7 +154,7 @@ const expiryCheck = 60_000
 
 /** A link may live for months, so its peer has to authenticate again. */
 export function closeAtExpiry(
-  link: Pick<Link, 'close' | 'closed'>,
+  link: Pick<Link, 'close'> & { readonly closed: Promise<unknown> },
   { validTo }: { readonly validTo: string },
   label: string,
 ): void {
