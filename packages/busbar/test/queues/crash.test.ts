@@ -115,6 +115,8 @@ test('a reload keeps the owner of the queue; a new config of the queue moves the
   assert.equal(app.logged('in use; this worker waits').length, 0)
   app.configure({ queues: { ...quick, attempts: 40 }, stopTimeout: 500 })
   await app.app.reload()
+  // Until then, a request to a worker that is being replaced may wait for the file in vain.
+  await app.untilLogged("this worker has the queue's file")
   await app.orders.place({ to: 'bob' })
   await app.untilLogged('sent bob')
   assert.equal(app.logged('in use; this worker waits').length, 1)
