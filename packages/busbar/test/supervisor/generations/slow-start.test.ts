@@ -7,6 +7,8 @@ import { builtAddon } from '../../entrance/served.ts'
 import { type Answer, callAgainAndAgain, ChangingApp } from './changing-app.ts'
 
 const longest = { slowStart: 600_000 }
+/** Calls in which the growing part of a new generation shows. */
+const enough = 60
 
 test('of an instance and its successor, one is a candidate: the successor more and more often', (t) => {
   const clock = t.mock.method(performance, 'now', () => 1000)
@@ -36,19 +38,24 @@ test('of an instance and its successor, one is a candidate: the successor more a
 for (const run of ['shared', 'thread', 'process'])
   test(`under load a new generation gets more and more of the calls before it takes over, in a ${run}`, async () => {
     await using app = await ChangingApp.start({ web: { run }, cart: { run } }, { slowStart: 1500 })
-    const before = (await app.ask('cart')).id
     const ids: string[] = []
     const stopCalling = callAgainAndAgain(app, (text) => ids.push((JSON.parse(text) as Answer).id))
-    await app.app.running.reload('cart')
-    const during = ids.splice(0)
+    let [before, beside]: [string, readonly string[]] = ['', []]
+    // On a machine that is busy with other work, the calls may be too few to be a load.
+    while (beside.length < enough) {
+      before = (await app.ask('cart')).id
+      ids.length = 0
+      await app.app.running.reload('cart')
+      const during = ids.slice()
+      assert.ok(new Set(during).size <= 2)
+      const first = during.findIndex((id) => id !== before)
+      beside = first < 0 ? [] : during.slice(first)
+    }
     await stopCalling()
-    assert.equal(new Set([...ids, ...during]).size, 2)
-    const first = during.findIndex((id) => id !== before)
-    const beside = during.slice(first)
     const youngOf = (some: readonly string[]): number => some.filter((id) => id !== before).length / some.length
     const third = Math.floor(beside.length / 3)
     assert.ok(youngOf(beside.slice(0, third)) < youngOf(beside.slice(-third)), `${beside.length} calls of both`)
-    assert.ok(first >= 0 && beside.includes(before))
+    assert.ok(beside.includes(before))
     assert.notEqual((await app.ask('cart')).id, before)
   })
 
