@@ -104,7 +104,9 @@ describe('calls from outside', () => {
   for (const run of ['thread', 'process'] as const)
     test(`may go on after a response that a restart has not ended (a ${run})`, async () => {
       const web = { ...catalog, run: 'shared' } as const
-      await using app = await started({ shop: command('shop.mjs'), catalog: { ...catalog, run }, web })
+      // Longer than the pauses below are on a busy machine.
+      const timing = { quiet: 5_000 }
+      await using app = await started({ shop: command('shop.mjs'), catalog: { ...catalog, run }, web }, {}, { timing })
       const url = (await ask(app, '/shop/env')).body.variables['CATALOG_URL']
       using folder = new TestFolder()
       const agent = new http.Agent({ keepAlive: true })

@@ -26,9 +26,13 @@ export function command(name: string, more: Partial<Service> = {}): Partial<Serv
   return { file, kind: 'command', run: 'process', path: programs, needs: ['catalog'], entry, ...more }
 }
 
-export async function started(services: AppSetup['services'], more: Partial<AppSetup> = {}): Promise<TestApp> {
+export async function started(
+  services: AppSetup['services'],
+  more: Partial<AppSetup> = {},
+  options: Parameters<typeof TestApp.start>[1] = {},
+): Promise<TestApp> {
   const routes = Object.keys(services).map((service) => ({ host: undefined, prefix: `/${service}`, service }))
-  return await TestApp.start({ services, gateway: { routes, entry: undefined }, ...more })
+  return await TestApp.start({ services, gateway: { routes, entry: undefined }, ...more }, options)
 }
 
 export async function ask(app: TestApp, path: string): Promise<{ status: number; body: any }> {
