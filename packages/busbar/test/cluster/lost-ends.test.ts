@@ -29,6 +29,8 @@ describe('an end of a link over NATS', { skip: withoutNats }, () => {
     const { ends, connection } = await open(nats)
     const subject = subjects.link(`${ends.create().address.split('.')[0]}.99`)
     const peer = await nats.connect()
+    // The server has the subscription of the ends before another connection publishes to it.
+    await connection.flush()
     const mine = subjects.link(`${'a'.repeat(24)}.1`)
     const seen: string[] = []
     const callback = (_: unknown, { subject: to, headers }: { subject: string; headers?: { code: number } }): void =>
@@ -42,8 +44,8 @@ describe('an end of a link over NATS', { skip: withoutNats }, () => {
     peer.publish(subject, data, { reply: subjects.link('elsewhere') })
     peer.publish(subject, undefined, { reply: mine, headers: answer })
     peer.publish(subject, data, { reply: mine })
-    // Each answer follows what the other side has sent before.
-    for (const one of [peer, connection, peer]) await one.flush()
+    // The ends have all messages, then the server has their answers, then the peer has these.
+    for (const one of [peer, connection, connection, peer]) await one.flush()
     assert.deepEqual(seen, [`${mine} 503`])
     await Promise.all([connection.close(), peer.close()])
   })
