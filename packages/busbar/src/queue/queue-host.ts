@@ -39,6 +39,8 @@ const fileTimeout = 10_000
 export class QueueHost {
   readonly implementation: Implementation
   readonly #parts: QueueHostParts
+  /** How long attempts may go on at the end. Milliseconds. */
+  #attemptTime: number
   readonly #stopped = new AbortController()
   #owner: ItemQueue | undefined
   #left: LeftItems | undefined
@@ -46,6 +48,7 @@ export class QueueHost {
 
   constructor(parts: QueueHostParts) {
     this.#parts = parts
+    this.#attemptTime = parts.stopTimeout
     this.implementation = queueContract.implement(() => {
       this.#owner = this.#open()
       if (this.#owner === undefined) this.#owning = this.#waitForFile()
@@ -57,9 +60,13 @@ export class QueueHost {
   }
 
   async order(order: QueueOrder): Promise<unknown> {
-    if (this.#owner !== undefined) return await this.#owner.order(order)
-    if (order.kind === 'pause') return undefined
-    throw this.#isTaken()
+    if (this.#owner === undefined) {
+      if (order.kind === 'pause') return undefined
+      throw this.#isTaken()
+    }
+    // The pause is their time.
+    if (order.kind === 'pause' && order.handsOver === true) this.#attemptTime = 0
+    return await this.#owner.order(order)
   }
 
   /** Undefined: another process owns the file. */
@@ -137,7 +144,7 @@ export class QueueHost {
     this.#stopped.abort()
     await this.#owning
     await this.#left?.close()
-    await this.#owner?.close(this.#parts.stopTimeout)
+    await this.#owner?.close(this.#attemptTime)
   }
 
   #isTaken(): BusbarError {

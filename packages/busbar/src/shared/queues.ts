@@ -77,8 +77,15 @@ export type QueueOrder =
   | { readonly kind: 'list'; readonly limit: number; readonly isCheck: boolean }
   /** `number` null: all dead letters. Results in how many there were. */
   | { readonly kind: 'retry' | 'drop'; readonly number: number | null }
-  /** No attempt begins any more. Ends when none runs, or after `limit` milliseconds. */
-  | { readonly kind: 'pause'; readonly limit: number }
+  | PauseOrder
+
+/** No attempt begins any more. Ends when none runs, or after `limit` milliseconds. */
+export interface PauseOrder {
+  readonly kind: 'pause'
+  readonly limit: number
+  /** The next owner of the file waits, and attempts what still runs then. */
+  readonly handsOver?: boolean
+}
 
 export interface QueueList {
   readonly queues: readonly QueueCounts[]

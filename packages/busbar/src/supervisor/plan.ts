@@ -34,6 +34,8 @@ export interface SlotSpec {
   readonly memory: number | undefined
   /** Whether one more worker is kept ready, to replace one that ends. */
   readonly spare: boolean
+  /** The file of the queue that its workers own, one at a time. */
+  readonly queueFile?: string
 }
 
 export function planApp(app: App): Plan {
@@ -136,9 +138,15 @@ function threadSlots({ services }: App): Draft[] {
         hosts: here.map((service) => instanceOf(service, index)),
         memory: sumOf(here.map(({ memory }) => memory)),
         spare: here.every(({ spare }) => spare),
+        ...queueFileOf(here),
       }
     })
   })
+}
+
+function queueFileOf(services: readonly Service[]): Pick<SlotSpec, 'queueFile'> {
+  const place = services.find(({ queueSettings }) => queueSettings !== undefined)?.queueSettings?.place
+  return place?.is === 'file' ? { queueFile: place.path } : {}
 }
 
 function processSlots({ services }: App): Draft[] {

@@ -105,23 +105,6 @@ test('a stop waits for attempts that run, and begins no others', async () => {
   await app.mail.release()
 })
 
-test('a reload keeps the owner of the queue; a new config of the queue moves the file to a new one', async () => {
-  await using app = await QueueApp.start({ queues: quick, stopTimeout: 500 })
-  await app.mail.slow.enqueue('one')
-  await app.untilLogged('slow one begins')
-  await app.app.reload()
-  await app.orders.place({ to: 'ada' })
-  await app.untilLogged('sent ada')
-  assert.equal(app.logged('in use; this worker waits').length, 0)
-  app.configure({ queues: { ...quick, attempts: 40 }, stopTimeout: 500 })
-  await app.app.reload()
-  // Until then, a request to a worker that is being replaced may wait for the file in vain.
-  await app.untilLogged("this worker has the queue's file")
-  await app.orders.place({ to: 'bob' })
-  await app.untilLogged('sent bob')
-  assert.equal(app.logged('in use; this worker waits').length, 1)
-})
-
 test('a second process of the app waits for the file, and has it when the first is killed', async () => {
   await using first = new QueueProcess()
   await first.start()

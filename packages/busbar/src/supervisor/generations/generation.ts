@@ -103,7 +103,8 @@ export class Generation {
   }
 
   async #tryOut(trial: Trial, window: number, signal: AbortSignal): Promise<readonly Untested[]> {
-    const replaced = this.#replaced
+    // Owners of a queue's file are not compared: one at a time has it.
+    const replaced = this.#replaced.filter(({ spec }) => spec.queueFile === undefined)
     const old = replaced.map(({ slot }) => slot.serving!.row)
     const young = replaced.flatMap(({ slot }) => slot.successor?.row ?? [])
     const start = async (): Promise<void> => {

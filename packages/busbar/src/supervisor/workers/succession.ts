@@ -3,6 +3,7 @@ import type { ServiceReport } from '../../shared/control-messages.ts'
 import { SlowStart, type SlowStartSpec } from '../../shared/slow-start.ts'
 import { settlesWithin } from '../../shared/time/settles-within.ts'
 import type { Hold } from '../peers/peer-registry.ts'
+import { pauseOwner } from '../app-queue.ts'
 import type { SlotSpec } from '../plan.ts'
 import type { Timing } from '../timing.ts'
 import { stopped } from './worker-exit.ts'
@@ -78,10 +79,10 @@ export class Succession {
     return this.#isBeside ? this.ready : undefined
   }
 
-  /** Peers call the successor, too. */
+  /** Peers call the successor, too, unless it is an owner of a queue's file. */
   serveBeside(slowStart: SlowStartSpec): void {
     const { ready } = this
-    if (ready === undefined || this.#isBeside) return
+    if (ready === undefined || this.#isBeside || ready.spec.queueFile !== undefined) return
     this.#isBeside = true
     ready.slowStart = new SlowStart(slowStart)
     this.#parts.announce(ready, slowStart)
@@ -92,6 +93,10 @@ export class Succession {
     const successor = this.#successor!
     this.#successor = undefined
     this.#isBeside = false
+    if (worker?.serving === true && haveOneFile(worker, successor.worker)) {
+      this.#retired = this.#handOverFile(worker, successor)
+      return successor
+    }
     this.#parts.announce(successor.worker)
     if (worker !== undefined) this.#retired = this.#retire(worker, successor.app.stopTimeout)
     return successor
@@ -126,6 +131,19 @@ export class Succession {
   }
 
   /**
+   * Workers of both generations enqueue in requests that they have accepted. So the owner of the
+   * queue's file gets their calls until no attempt runs any more. Then it releases the file at
+   * once, and what is enqueued meanwhile waits for that at the successor.
+   */
+  async #handOverFile(worker: WorkerHandle, { worker: successor, app }: Successor): Promise<void> {
+    this.#predecessor = worker
+    const order = { kind: 'pause', limit: 0.75 * app.stopTimeout, handsOver: true } as const
+    const left = await timeLeft(pauseOwner(worker, order), app.stopTimeout)
+    this.#parts.announce(successor)
+    await this.#retire(worker, left)
+  }
+
+  /**
    * Peers leave first: a call to a worker that accepts none is refused, and a streamed body cannot
    * be sent again.
    */
@@ -136,6 +154,10 @@ export class Succession {
     await (worker.phase === 'booting' ? worker.end(stopped) : worker.drain(left))
     this.#parts.retired()
   }
+}
+
+function haveOneFile({ spec }: WorkerHandle, { spec: next }: WorkerHandle): boolean {
+  return spec.queueFile !== undefined && spec.queueFile === next.queueFile
 }
 
 /**

@@ -4,7 +4,8 @@ import { BusbarError } from '../../../contract/errors.ts'
 import { queueService } from '../../../contract/queues/queue-service.ts'
 import type { QueueList, QueueOrder } from '../../../shared/queues.ts'
 import { defineJson, type OperationContext } from './operation.ts'
-import { servingWorker } from './serving-worker.ts'
+import type { WorkerHandle } from '../../workers/worker-handle.ts'
+import { servingWorkers } from './serving-worker.ts'
 
 const count = z.int().nonnegative()
 const time = z.number().meta({ description: 'milliseconds since 1970' })
@@ -88,6 +89,8 @@ async function ask(order: QueueOrder, context: OperationContext): Promise<unknow
       message: 'this app has no queue',
       hint: 'Add queues: {} to its config.',
     })
-  const worker = servingWorker(queueService, undefined, context)
+  // While a reload replaces the owner, the older one has the queue's file.
+  const owners = servingWorkers(queueService, context).toSorted((one, other) => one.worker - other.worker)
+  const [worker] = owners as [WorkerHandle]
   return await worker.perform({ kind: 'queue', service: queueService, order })
 }
