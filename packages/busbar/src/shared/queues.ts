@@ -21,7 +21,7 @@ export interface QueueSettings {
   readonly window: number
   /** Items that wait or run. */
   readonly maxDepth: number
-  /** Bytes of the inputs of all items. */
+  /** Bytes of all items. */
   readonly maxSize: number
   /** Dead letters. Beyond that, the oldest are deleted. */
   readonly keepDead: number

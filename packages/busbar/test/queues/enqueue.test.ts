@@ -80,6 +80,16 @@ test('what cannot be enqueued is refused with a typed error', async () => {
   await app.untilLogged('slow one ends')
 })
 
+test('the size of an item is that of its input and its metadata, in bytes', async () => {
+  await using app = await QueueApp.start({ queues: { ...quick, maxSize: 2_000 } })
+  const { send } = app.mail
+  const refused = { code: 'QUEUE_FULL', message: /with it, its items have \d+ bytes, and queues\.maxSize is 2000/ }
+  await assert.rejects(send.enqueue({ to: 'a' }, { metadata: { 'x-a': 'b'.repeat(2_000) } }), refused)
+  await assert.rejects(send.enqueue({ to: '\u20ac'.repeat(700) }), refused)
+  await send.enqueue({ to: 'c'.repeat(700) })
+  await app.untilLogged('sent ccc')
+})
+
 test('an app without a queue says how to get one', async () => {
   await using app = await QueueApp.start({})
   await assert.rejects(app.mail.slow.enqueue('x'), { code: 'QUEUE_UNAVAILABLE' })

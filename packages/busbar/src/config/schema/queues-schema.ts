@@ -33,7 +33,8 @@ export const queues = z
     }),
     maxSize: size().prefault('1gb').meta({
       title: bytes,
-      description: 'The inputs of all items together, also of dead letters.',
+      description:
+        'All items together, also dead letters, [in bytes as they are stored](../guides/call/queues.md#config).',
     }),
     keepDead: integer(0, 100_000).prefault(1_000).meta({
       title: 'an integer from 0 to 100000',

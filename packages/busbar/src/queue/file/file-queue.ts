@@ -11,7 +11,7 @@ import { buriedText, closed, deleted, failedText, full, unwritable } from '../me
 import { listCounts, QueueMeter } from '../queue-meter.ts'
 import { delayAfter, type Outcome, runItem } from '../run-item.ts'
 import { ClockSteps } from './clock-steps.ts'
-import type { ClaimedItem, QueueStore } from './store.ts'
+import { type ClaimedItem, type QueueStore, toRow } from './store.ts'
 
 export interface FileQueueParts {
   readonly store: QueueStore
@@ -179,9 +179,13 @@ export class FileQueue implements ItemQueue {
     const { store, settings } = this.#parts
     const { depth, size } = store.tally
     if (depth >= settings.maxDepth) return full(item.target, `${depth} items wait or run, which is queues.maxDepth`)
-    if (size + (item.input?.length ?? 0) > settings.maxSize)
-      return full(item.target, `the inputs of its items have ${size} bytes, and queues.maxSize is ${settings.maxSize}`)
-    const isNew = store.add(item)
+    const row = toRow(item)
+    if (size + row.size > settings.maxSize)
+      return full(
+        item.target,
+        `with it, its items have ${size + row.size} bytes, and queues.maxSize is ${settings.maxSize}`,
+      )
+    const isNew = store.add(row)
     this.#notes.push(() => this.#meter.count(item.target, isNew ? 'enqueued' : 'duplicates'))
     return { id: item.id, duplicate: !isNew }
   }

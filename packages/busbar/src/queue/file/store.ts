@@ -16,6 +16,19 @@ export interface LeftItem extends ItemToAdd {
   readonly number: number
 }
 
+/** An item as its row has it. */
+interface NewRow extends Omit<ItemToAdd, 'origin'> {
+  /** JSON. */
+  readonly origin: string
+  /** Bytes of its input and its origin, which `queues.maxSize` counts. */
+  readonly size: number
+}
+
+export function toRow({ origin: given, ...item }: ItemToAdd): NewRow {
+  const origin = JSON.stringify(given)
+  return { ...item, origin, size: Buffer.byteLength(item.input ?? '') + Buffer.byteLength(origin) }
+}
+
 /** Ids within the window. Beyond that, the oldest are forgotten early. */
 const mostSeen = 1_000_000
 /** Rows that one transaction deletes of them. */
@@ -72,12 +85,11 @@ export class QueueStore {
   }
 
   /** False for a duplicate. */
-  add({ target, id, until, due, added, input, origin }: ItemToAdd): boolean {
+  add({ target, id, until, due, added, input, origin, size }: NewRow): boolean {
     if (until !== undefined && !this.#see(target, id, added, until)) return false
-    const size = input === undefined ? 0 : Buffer.byteLength(input)
     this.#run(
       'INSERT INTO items (target, id, state, due, attempt, added, size, input, origin) VALUES (?, ?, 0, ?, 0, ?, ?, ?, ?)',
-      [target, id, due, added, size, input ?? null, JSON.stringify(origin)],
+      [target, id, due, added, size, input ?? null, origin],
     )
     this.tally.add({ target, state: 'waiting', by: 1, size })
     return true

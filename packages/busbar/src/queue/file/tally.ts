@@ -14,7 +14,7 @@ export class Tally {
   /** Waiting and running items. */
   depth = 0
   dead = 0
-  /** Bytes of the inputs of all items. */
+  /** Bytes of all items. */
   size = 0
   readonly #targets = new Map<string, Counts>()
   #steps: Step[] = []
