@@ -75,7 +75,7 @@ export interface DeadLetter {
 export type QueueOrder =
   /** `isCheck`: fails if no items can be added. */
   | { readonly kind: 'list'; readonly limit: number; readonly isCheck: boolean }
-  /** `number` null: all dead letters. Results in how many there were. */
+  /** `number` null: all dead letters. Results in a {@link QueueChange}. */
   | { readonly kind: 'retry' | 'drop'; readonly number: number | null }
   | PauseOrder
 
@@ -85,6 +85,16 @@ export interface PauseOrder {
   readonly limit: number
   /** The next owner of the file waits, and attempts what still runs then. */
   readonly handsOver?: boolean
+}
+
+/** What has become of dead letters. */
+export interface QueueChange {
+  /** How many were put back, or deleted. */
+  readonly count: number
+  /** How many could not be put back. */
+  readonly left: number
+  /** Why, for the first of these. */
+  readonly reasons: readonly { readonly number: number; readonly message: string }[]
 }
 
 export interface QueueList {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
 import { maxMetadata } from '../../src/queue/item-limits.ts'
 import { moveWhenDue } from '../../src/queue/streams/consumers/consumers.ts'
+import { retryDeadLetters } from '../../src/queue/streams/dead-letters.ts'
 import { decodeDeadLetter, decodeItem, encodeItem, fitDeadLetter } from '../../src/queue/streams/item-message.ts'
 import type { ItemStreams } from '../../src/queue/streams/item-streams.ts'
 import type { JsMsg } from '../../src/shared/cluster/jetstream.ts'
@@ -57,7 +58,10 @@ describe('items that nearly fill a message', { skip: withoutNats }, () => {
     const { code, stderr } = await app.queue('retry', '1')
     assert.equal(code, 1)
     assert.match(stderr, /dead letter 1 cannot be put back: its input and metadata were too large/)
-    assert.match((await app.queue('retry', 'all')).stdout, /put back: 0 dead letters/)
+    const all = await app.queue('retry', 'all')
+    assert.equal(all.code, 1)
+    assert.match(all.stdout, /put back: 0 dead letters/)
+    assert.match(all.stderr, /left: 2 dead letters\n +1: dead letter 1 cannot be put back[^\n]*\n +2: dead letter 2/)
     assert.match((await app.queue('drop', 'all')).stdout, /deleted: 2 dead letters/)
   })
 })
@@ -69,6 +73,50 @@ test('metadata has the same limit in a file', async () => {
   const message = /metadata: it has 8193 bytes as JSON, and an item may have 8192: store it elsewhere/
   const metadata = metadataOf(maxMetadata + 1)
   await assert.rejects(app.mail.send.enqueue({ to: 'bob' }, { metadata }), { code: 'INPUT_INVALID', message })
+})
+
+test('of all dead letters, those that do not fit are left with the reason, and the others are put back', async () => {
+  const letter = {
+    id: 'a',
+    added: 1,
+    due: 0,
+    attempts: 1,
+    input: '1',
+    why: { code: 'INTERNAL', message: '' },
+    diedAt: 2,
+  }
+  const origins = [undefined, {}, {}, {}]
+  const faults = [
+    undefined,
+    Object.assign(new Error("'payload' max_payload size exceeded"), { name: 'InvalidArgumentError' }),
+    Object.assign(new Error('maximum messages exceeded'), { name: 'JetStreamApiError', code: 10077 }),
+  ]
+  const removed: number[] = []
+  const streams = {
+    nameOf: (stream: string) => stream,
+    targetOf: () => 'mail.send',
+    publish: async (_stream: string, _target: string, _data: unknown, { msgID }: { msgID: string }) => {
+      const fault = faults[Number(msgID.split(' ')[1]) - 1]
+      if (fault !== undefined) throw fault
+    },
+    reader: { streams: { info: async () => ({ state: { first_seq: 1, last_seq: 4, messages: 4, num_deleted: 0 } }) } },
+    manager: {
+      streams: {
+        getMessage: async (_name: string, { seq }: { seq: number }) => ({
+          data: encodeItem({ ...letter, origin: origins[seq - 1] }),
+          subject: 'dead',
+        }),
+        deleteMessage: async (_name: string, seq: number) => removed.push(seq) > 0,
+      },
+    },
+  } as unknown as ItemStreams
+  const { count, left, reasons } = await retryDeadLetters(streams, null)
+  assert.deepEqual([count, left, removed], [1, 3, [4]])
+  assert.deepEqual(
+    reasons.map(({ number }) => number),
+    [1, 2, 3],
+  )
+  assert.match(reasons.map(({ message }) => message).join(), /were too large.*more than max_payload.*queues\.maxDepth/)
 })
 
 test('a dead letter has a shorter reason if it would be too large, and its input as long as that helps', () => {

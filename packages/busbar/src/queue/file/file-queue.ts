@@ -94,7 +94,7 @@ export class FileQueue implements ItemQueue {
     const { kind, number } = order
     const now = Date.now()
     try {
-      return this.#clock.transaction(now, () => (kind === 'drop' ? store.drop(number) : store.revive(number, now)))
+      return this.#clock.transaction(now, () => store.changeDead(kind, number, now))
     } catch (cause) {
       throw unwritable(this.#parts.file, cause)
     } finally {
@@ -180,11 +180,9 @@ export class FileQueue implements ItemQueue {
     const { depth, size } = store.tally
     if (depth >= settings.maxDepth) return full(item.target, `${depth} items wait or run, which is queues.maxDepth`)
     const row = toRow(item)
-    if (size + row.size > settings.maxSize)
-      return full(
-        item.target,
-        `with it, its items have ${size + row.size} bytes, and queues.maxSize is ${settings.maxSize}`,
-      )
+    const total = size + row.size
+    if (total > settings.maxSize)
+      return full(item.target, `with it, its items have ${total} bytes, and queues.maxSize is ${settings.maxSize}`)
     const isNew = store.add(row)
     this.#notes.push(() => this.#meter.count(item.target, isNew ? 'enqueued' : 'duplicates'))
     return { id: item.id, duplicate: !isNew }

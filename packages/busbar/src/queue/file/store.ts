@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type { DeadLetter } from '../../shared/queues.ts'
+import type { DeadLetter, QueueChange } from '../../shared/queues.ts'
 import { type ItemAttempt, type ItemOrigin, type ItemToAdd, type Reason, splitTarget } from '../item-queue.ts'
 import { unwritable } from '../messages.ts'
 import { tryWriting } from './database.ts'
@@ -190,8 +190,13 @@ export class QueueStore {
     })
   }
 
-  /** `number` null: all. They begin with their first attempt again. Returns how many. */
-  revive(number: number | null, now: number): number {
+  /** `number` null: all. */
+  changeDead(kind: 'retry' | 'drop', number: number | null, now: number): QueueChange {
+    return { count: kind === 'drop' ? this.#drop(number) : this.#revive(number, now), left: 0, reasons: [] }
+  }
+
+  /** They begin with their first attempt again. Returns how many. */
+  #revive(number: number | null, now: number): number {
     const rows = this.#all('SELECT number, target FROM items WHERE state = 2 AND number = ifnull(?, number)', number)
     for (const { number: one, target } of rows as unknown as ItemRow[]) {
       this.#run('UPDATE items SET state = 0, due = ?, attempt = 0 WHERE number = ?', [now, one])
@@ -200,7 +205,7 @@ export class QueueStore {
     return rows.length
   }
 
-  drop(number: number | null): number {
+  #drop(number: number | null): number {
     return this.#deleteDead(
       'SELECT number, target, size FROM items WHERE state = 2 AND number = ifnull(?, number)',
       number,

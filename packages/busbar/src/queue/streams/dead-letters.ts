@@ -1,12 +1,16 @@
 import { BusbarError } from '../../contract/errors.ts'
 import { apiCode, isApiError, type StoredMsg } from '../../shared/cluster/jetstream.ts'
-import type { DeadLetter } from '../../shared/queues.ts'
+import type { DeadLetter, QueueChange } from '../../shared/queues.ts'
 import { splitTarget } from '../item-queue.ts'
+import { full } from '../messages.ts'
 import { decodeDeadLetter, encodeItem } from './item-message.ts'
 import type { ItemStreams } from './item-streams.ts'
+import { isTooLarge, limitOf } from './queue-faults.ts'
 
 /** Messages that are read at a time. */
 const atOnce = 50
+/** Reasons that an answer names. */
+const mostReasons = 20
 
 /** The latest first. The number of a dead letter is that of its message. */
 export async function listDeadLetters(streams: ItemStreams, limit: number): Promise<DeadLetter[]> {
@@ -19,33 +23,57 @@ export async function listDeadLetters(streams: ItemStreams, limit: number): Prom
   return found
 }
 
-/** `number` null: all that still have their input. Their attempts begin anew. Returns how many. */
-export async function retryDeadLetters(streams: ItemStreams, number: number | null): Promise<number> {
-  let count = 0
-  for (const one of number === null ? await numbersOf(streams) : [number]) {
-    const message = await read(streams, one)
-    const letter = message && decodeDeadLetter(message.data)
-    if (message === undefined || letter === undefined) continue
-    const { id, added, origin, input } = letter
-    if (origin === undefined && number !== null) throw notWhole(number)
-    if (origin === undefined) continue
-    const item = encodeItem({ id, added, origin, input, due: 0, attempts: 0 })
-    const msgID = `${streams.nameOf('dead')} ${one} ${added}`
-    await streams.publish('ready', streams.targetOf(message.subject), item, { msgID })
-    if (await remove(streams, one)) count++
+/**
+ * `number` null: all. Those that cannot be put back are left, and the others are put back even so.
+ * Their attempts begin anew.
+ */
+export async function retryDeadLetters(streams: ItemStreams, number: number | null): Promise<QueueChange> {
+  if (number !== null) return { count: (await retry(streams, number)) ? 1 : 0, left: 0, reasons: [] }
+  let [count, left] = [0, 0]
+  const reasons: { number: number; message: string }[] = []
+  for (const one of await numbersOf(streams)) {
+    try {
+      if (await retry(streams, one)) count++
+    } catch (error) {
+      if (!BusbarError.is(error)) throw error
+      if (++left <= mostReasons) reasons.push({ number: one, message: error.message })
+    }
   }
-  return count
+  return { count, left, reasons }
 }
 
-/** `number` null: all. Returns how many. */
-export async function dropDeadLetters(streams: ItemStreams, number: number | null): Promise<number> {
-  if (number !== null) return (await remove(streams, number)) ? 1 : 0
-  return (await streams.manager.streams.purge(streams.nameOf('dead'))).purged
+/** False: there is none. Throws a BusbarError if this one cannot be put back, and others may. */
+async function retry(streams: ItemStreams, number: number): Promise<boolean> {
+  const message = await read(streams, number)
+  const letter = message && decodeDeadLetter(message.data)
+  if (message === undefined || letter === undefined) return false
+  const { id, added, origin, input } = letter
+  if (origin === undefined) throw notPutBack(number, 'its input and metadata were too large for NATS')
+  const item = encodeItem({ id, added, origin, input, due: 0, attempts: 0 })
+  const msgID = `${streams.nameOf('dead')} ${number} ${added}`
+  const target = streams.targetOf(message.subject)
+  try {
+    await streams.publish('ready', target, item, { msgID })
+  } catch (error) {
+    if (isTooLarge(error)) throw notPutBack(number, `it has ${item.length} bytes, more than max_payload of NATS`)
+    const limit = limitOf(error)
+    throw limit === undefined ? error : full(target, `queues.${limit} is reached`)
+  }
+  return await remove(streams, number)
 }
 
-function notWhole(number: number): BusbarError {
+/** `number` null: all. */
+export async function dropDeadLetters(streams: ItemStreams, number: number | null): Promise<QueueChange> {
+  const dropped = async (): Promise<number> => {
+    if (number !== null) return (await remove(streams, number)) ? 1 : 0
+    return (await streams.manager.streams.purge(streams.nameOf('dead'))).purged
+  }
+  return { count: await dropped(), left: 0, reasons: [] }
+}
+
+function notPutBack(number: number, why: string): BusbarError {
   return new BusbarError('OPERATION_UNSUPPORTED', {
-    message: `dead letter ${number} cannot be put back: its input and metadata were too large for NATS`,
+    message: `dead letter ${number} cannot be put back: ${why}`,
     hint: `Enqueue the item again, where it came from, and delete this one: busbar queue drop ${number}.`,
   })
 }

@@ -124,10 +124,10 @@ export class QueueSession {
     const { streams } = this.#parts
     if (order.kind !== 'list') {
       const change = order.kind === 'drop' ? dropDeadLetters : retryDeadLetters
-      const count = await change(streams, order.number)
+      const changed = await change(streams, order.number)
       // The change is made, whatever the next look says.
       await this.#count().catch(() => {})
-      return count
+      return changed
     }
     const { limit, isCheck } = order
     if (isCheck) await explained(streams, 'begun', () => this.#parts.attempts.list.check())

@@ -7,7 +7,7 @@ import { printResult } from '../../admin/print-result.ts'
 import type { CommandContext } from '../../command.ts'
 import { alignColumns } from '../../terminal/columns.ts'
 import { printError } from '../../terminal/print-error.ts'
-import { type Output, paint } from '../../terminal/terminal.ts'
+import { type Output, paint, print } from '../../terminal/terminal.ts'
 import { oneLine } from '../../../shared/output/printable.ts'
 
 /** Milliseconds. A queue that waits for its server says what is wrong with that after 10 s. */
@@ -30,11 +30,32 @@ export async function queue(context: CommandContext): Promise<number> {
     if (error !== undefined) printError(terminal.err, error, flags.verbose === true)
     return 0
   }
-  const operation = action === 'retry' ? retryDeadLetter : dropDeadLetter
-  const result = await admin.json(operation, { number }, { timeout })
-  const what = `${result.count} dead ${result.count === 1 ? 'letter' : 'letters'}`
-  printResult(context, { ok: true, ...result }, `${action === 'retry' ? 'put back' : 'deleted'}: ${what}`)
-  return 0
+  return await change(action === 'retry' ? 'retry' : 'drop', number, context, admin)
+}
+
+async function change(
+  action: 'retry' | 'drop',
+  number: number | 'all',
+  context: CommandContext,
+  admin: AdminClient,
+): Promise<number> {
+  const result =
+    action === 'retry'
+      ? await admin.json(retryDeadLetter, { number }, { timeout })
+      : { ...(await admin.json(dropDeadLetter, { number }, { timeout })), left: 0, reasons: [] }
+  const { left, reasons, ...counted } = result
+  const isWhole = left === 0
+  const given = action === 'retry' ? { ok: isWhole, ...result } : { ok: isWhole, ...counted }
+  printResult(context, given, `${action === 'retry' ? 'put back' : 'deleted'}: ${lettersText(result.count)}`)
+  if (isWhole) return 0
+  const more = left > reasons.length ? [`  and ${left - reasons.length} more`] : []
+  const lines = reasons.map(({ number: one, message }) => `  ${one}: ${oneLine(message)}`)
+  print(context.terminal.err, [`left: ${lettersText(left)}`, ...lines, ...more].join('\n'))
+  return 1
+}
+
+function lettersText(count: number): string {
+  return `${count} dead ${count === 1 ? 'letter' : 'letters'}`
 }
 
 /**

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { BusbarError } from '../../../contract/errors.ts'
 import { queueService } from '../../../contract/queues/queue-service.ts'
-import type { QueueList, QueueOrder } from '../../../shared/queues.ts'
+import type { QueueChange, QueueList, QueueOrder } from '../../../shared/queues.ts'
 import { defineJson, type OperationContext } from './operation.ts'
 import type { WorkerHandle } from '../../workers/worker-handle.ts'
 import { servingWorkers } from './serving-worker.ts'
@@ -53,6 +53,13 @@ const input = z.strictObject({
     .meta({ description: 'of a dead letter, or `all`' }),
 })
 const output = z.object({ count: count.meta({ description: 'dead letters that there were' }) })
+const retried = z.object({
+  count: count.meta({ description: 'dead letters that are back in the queue' }),
+  left: count.meta({ description: 'with `all`: those that cannot be put back' }),
+  reasons: z
+    .array(z.object({ number: count, message: z.string() }))
+    .meta({ description: 'why, for the first 20 of these' }),
+})
 
 export const retryDeadLetter = defineJson({
   name: 'retryDeadLetter',
@@ -60,7 +67,7 @@ export const retryDeadLetter = defineJson({
   path: '/queue/{number}/retry',
   summary: 'Puts a dead letter, or all, back into the queue. Its attempts begin anew.',
   input,
-  output,
+  output: retried,
   handle: ({ number }, context) => change('retry', number, context),
 })
 
@@ -71,12 +78,15 @@ export const dropDeadLetter = defineJson({
   summary: 'Deletes a dead letter, or all.',
   input,
   output,
-  handle: ({ number }, context) => change('drop', number, context),
+  async handle({ number }, context) {
+    const { count } = await change('drop', number, context)
+    return { count }
+  },
 })
 
 async function change(kind: 'retry' | 'drop', number: number | 'all', context: OperationContext) {
-  const changed = (await ask({ kind, number: number === 'all' ? null : number }, context)) as number
-  if (changed > 0 || number === 'all') return { count: changed }
+  const changed = (await ask({ kind, number: number === 'all' ? null : number }, context)) as QueueChange
+  if (changed.count > 0 || number === 'all') return { ...changed, reasons: [...changed.reasons] }
   throw new BusbarError('QUEUE_ITEM_UNKNOWN', {
     message: `the queue has no dead letter ${number}`,
     hint: 'List them: busbar queue.',
