@@ -2,7 +2,8 @@ import type { ErrorRecord } from '../../contract/errors.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
 import type { BeginWindow } from './limits/begin-windows.ts'
 import { checkForOtherApp, type EncodedValue, encodeTransferred, encodeValue } from './frames/encoded-value.ts'
-import { cancelFrame, creditFrame, errorFrame, valueFrame } from './frames/frame-encoder.ts'
+import { checkAnswer } from './frames/answer-frames.ts'
+import { cancelFrame, creditFrame, errorFrame, type FrameValue, valueFrame } from './frames/frame-encoder.ts'
 import { encodeErrorRecord, encodingFailure } from './link-errors.ts'
 import { type CallHead, type Channel, type ChannelHandler, window } from './link.ts'
 import { ProtocolError } from './packet-transport.ts'
@@ -31,12 +32,6 @@ export interface ChannelLink {
   onBlocked(channel: LiveChannel): void
 }
 
-interface QueuedValue {
-  /** One of `frameTypes`: 3 is `data`, 4 is `end`, 5 is `error`. */
-  readonly type: 3 | 4 | 5
-  readonly value: EncodedValue
-}
-
 /** One end of a call. The call's number is positive at the caller, and negative at the callee. */
 export class LiveChannel implements Channel {
   readonly id: number
@@ -51,7 +46,7 @@ export class LiveChannel implements Channel {
   /** Values that the peer will accept. At 0 none are sent. */
   #credit = window
   /** Values of a writer that did not wait, at most {@link window}. */
-  #queued: QueuedValue[] | undefined = undefined
+  #queued: FrameValue[] | undefined = undefined
   #isBlocked = false
   /** Values that have arrived and are not consumed. */
   #unread = 0
@@ -157,6 +152,7 @@ export class LiveChannel implements Channel {
   onReply(value: unknown, last: boolean): void {
     if (!this.#mayReceive) return
     if (this.id < 0 || this.#hasReplied) throw new ProtocolError('sent a reply that answers nothing')
+    checkAnswer(this, last ? 'reply' : 'head')
     this.#hasReplied = true
     // Before the handler, which may read the state.
     if (last) this.#endReceiving()
@@ -165,6 +161,7 @@ export class LiveChannel implements Channel {
 
   onData(value: unknown): void {
     if (!this.#mayReceive) return
+    checkAnswer(this, 'data')
     if (++this.#unread > window) throw new ProtocolError('sent more values than its credit allows')
     const refusal = this.#link.use?.refusalOfValue
     if (refusal !== undefined) return this.abort(refusal)
@@ -174,8 +171,7 @@ export class LiveChannel implements Channel {
 
   onEnd(value: unknown): void {
     if (!this.#mayReceive) return
-    if (this.id > 0 && (this.head.kind === 'call' || this.head.kind === 'event'))
-      throw new ProtocolError('ended a call that it has not answered')
+    checkAnswer(this, 'end')
     this.#inputs?.arrived()
     this.#endReceiving()
     this.handler.onEnd?.(value)
@@ -245,7 +241,7 @@ export class LiveChannel implements Channel {
     }
   }
 
-  #queue(queued: QueuedValue): void {
+  #queue(queued: FrameValue): void {
     if (this.#credit > 0 || (queued.type === 4 && this.#queued === undefined)) return this.#send(queued)
     const queue = (this.#queued ??= [])
     if (queue.at(-1)?.type === 4) return
@@ -268,7 +264,7 @@ export class LiveChannel implements Channel {
     }
   }
 
-  #send({ type, value }: QueuedValue): void {
+  #send({ type, value }: FrameValue): void {
     const { sendQueue } = this.#link
     const part = sendQueue.nextPart
     if (type === 3) this.#credit--

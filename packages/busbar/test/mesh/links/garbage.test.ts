@@ -53,6 +53,15 @@ describe('a peer that violates the protocol', () => {
       assert.deepEqual([link.inFlight, link.answering], [0, 0])
     })
 
+  it('is disconnected: a reply to a stream', async () => {
+    const { link, peer } = talkedTo()
+    const pending = new CallRecorder()
+    link.open({ ...head, kind: 'stream' }, 1, true, pending)
+    peer.send({ text: '[[2,-1,1,1,5]]', bytes: [] })
+    assert.equal((await link.closed).message, 'worker 1 sent a reply to a stream')
+    assert.equal((await pending.over)?.code, 'LINK_LOST')
+  })
+
   it('is disconnected if a frame has more leaves than it may have', async () => {
     const { link, peer } = talkedTo()
     const leaves = '0,'.repeat(maxLeaves) + '0'

@@ -43,6 +43,13 @@ export const flags = { ended: 1, stays: 2, foreign: 4 } as const
 
 export const kinds = ['call', 'stream', 'http', 'bytes', 'event'] as const satisfies readonly CallHead['kind'][]
 
+/** A value that is on its way into a frame. */
+export interface FrameValue {
+  /** One of `frameTypes`: 3 is `data`, 4 is `end`, 5 is `error`. */
+  readonly type: 3 | 4 | 5
+  readonly value: EncodedValue
+}
+
 // In the functions below, `part` is the index of the frame's first byte part in the packet.
 
 /** `head`: {@link headTextOf} it. */

@@ -124,6 +124,7 @@ export class FrameReader {
       case frameTypes.error:
         return this.#channel(frame[1])?.onError(recordAt(frame, 3, packet), frame[2] === 1)
       case frameTypes.cancel:
+        if ((frame[1] as number) < 0) throw new ProtocolError('cancelled a call that it answers')
         return this.#channel(frame[1])?.onCancel(recordAt(frame, 2, packet))
       case frameTypes.credit:
         return this.#channel(frame[1])?.onCredit(countAt(frame, 2))
