@@ -234,9 +234,19 @@ async function endBy(signal: NodeJS.Signals): Promise<number> {
 }
 
 /** Loads the log only now: an outer process without a crash stays small. */
-async function logCrash({ out }: Terminal, exit: Exit, inner: InnerProcess, wait: number | undefined): Promise<void> {
+async function logCrash(
+  { out, err }: Terminal,
+  exit: Exit,
+  inner: InnerProcess,
+  wait: number | undefined,
+): Promise<void> {
   const { createLog } = await import('../observe/log.ts')
-  const log = createLog({ format: out.isTerminal ? 'pretty' : 'json', colors: out.colors, stream: out.stream })
+  const log = createLog({
+    format: out.isTerminal ? 'pretty' : 'json',
+    colors: out.colors,
+    stream: out.stream,
+    fallback: err.stream,
+  })
   await log.use({ ...(inner.logs !== undefined && { logs: inner.logs }) })
   const { level, line } = crashLine(exit, inner, wait)
   log.event(level, line)

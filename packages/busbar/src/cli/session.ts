@@ -64,6 +64,7 @@ export function openSession(context: CommandContext): Session {
     format: out.isTerminal ? 'pretty' : 'json',
     colors: out.colors,
     stream: out.stream,
+    fallback: err.stream,
     ...(flags['log-level'] !== undefined && { level: flags['log-level'] }),
   })
   const intake = new LogIntake((record) => log.write(record))

@@ -5,33 +5,44 @@ export interface LineWriterOptions {
   readonly limit?: number
   /** Returns the line that reports dropped lines. It is written as soon as there is room. */
   readonly notice: (dropped: number) => string
+  /** The stream is a file on a full disk; called once, until there is room again. */
+  readonly failed: (error: Error) => void
+  /** Returns the first line after that, which says how many lines are missing. */
+  readonly missing: (lines: number) => string
 }
 
 /** Milliseconds without progress after which a reader counts as stalled. */
 const stalledAfter = 1000
+/** Milliseconds after a failure until the next attempt. */
+const retryInterval = 1000
 
 /**
  * Writes lines to a stream whose reader may be slow, stalled or gone. It never waits, and its
  * memory is bounded: lines without room are dropped and counted. The lines of one tick are one
- * write.
+ * write. A file on a full disk gets lines again when there is room.
  */
 export class LineWriter {
   readonly #stream: Writable
   readonly #limit: number
-  readonly #notice: (dropped: number) => string
+  readonly #options: LineWriterOptions
   #lines: string[] = []
   #waiting = 0
   #dropped = 0
   /** When the reader last made progress, or had nothing to read. */
   #movedAt = 0
   #broken = false
+  #failedAt: number | undefined
+  /** Lines that a file did not take. */
+  #missing = 0
 
   constructor(stream: Writable, options: LineWriterOptions) {
     this.#stream = stream
     this.#limit = options.limit ?? 1024 * 1024
-    this.#notice = options.notice
-    // EPIPE, or EIO of a closed terminal: a log without a reader must not stop the app.
-    stream.on('error', () => {
+    this.#options = options
+    // EPIPE, or EIO of a closed terminal: a log without a reader must not stop the app. Writes
+    // report a full disk themselves.
+    stream.on('error', (error) => {
+      if (isFull(error)) return
       this.#broken = true
       this.#lines = []
     })
@@ -47,6 +58,7 @@ export class LineWriter {
   /** `line` ends with a newline. */
   write(line: string): void {
     if (this.#broken) return
+    if (this.#failedAt !== undefined && performance.now() - this.#failedAt < retryInterval) return void this.#missing++
     if (this.#size + line.length > this.#limit) {
       this.#dropped++
       return
@@ -82,19 +94,38 @@ export class LineWriter {
   }
 
   #send(): void {
-    if (this.#lines.length === 0) return
-    const text = this.#lines.join('')
+    const [lines, missing] = [this.#lines, this.#missing]
+    if (lines.length + missing === 0) return
     this.#lines = []
     this.#waiting = 0
     if (this.#broken || !this.#stream.writable) return
     if (this.#stream.writableLength === 0) this.#moved()
-    this.#stream.write(text, () => this.#moved())
+    this.#missing = 0
+    // A full disk has broken off a line.
+    const report = missing === 0 ? '' : `\n${this.#options.missing(missing)}`
+    this.#stream.write(report + lines.join(''), (error) => {
+      if (error != null) return this.#failed(error, missing + lines.length)
+      this.#failedAt = undefined
+      this.#moved()
+    })
+  }
+
+  #failed(error: Error, missing: number): void {
+    if (!isFull(error)) return
+    this.#missing += missing
+    const isNew = this.#failedAt === undefined
+    this.#failedAt = performance.now()
+    if (isNew) this.#options.failed(error)
   }
 
   #reportDropped(): void {
     if (this.#dropped === 0) return
-    const line = this.#notice(this.#dropped)
+    const line = this.#options.notice(this.#dropped)
     this.#dropped = 0
     this.#push(line)
   }
+}
+
+function isFull({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ENOSPC' || code === 'EDQUOT'
 }

@@ -41,6 +41,8 @@ export interface LogOptions {
    * MiB.
    */
   readonly limit?: number
+  /** Gets one line if `stream` is a file on a full disk. Default: nothing does. */
+  readonly fallback?: Writable
   /** Also gets each entry. */
   readonly recent?: RecentLog
 }
@@ -70,7 +72,12 @@ class StreamLog implements Log {
       ...(options.limit !== undefined && { limit: options.limit }),
       notice: (dropped) =>
         format(ownEntry('warn', `${dropped} log lines dropped: the output is read too slowly`, { dropped })),
+      failed: ({ message }) => this.#outputFailed(message, options.fallback),
+      missing: (lines) =>
+        format(ownEntry('warn', `${lines} log lines are missing: the output could not be written`, { lines })),
     })
+    // It may be the same file.
+    options.fallback?.on('error', () => {})
   }
 
   get isBehind(): boolean {
@@ -132,6 +139,13 @@ class StreamLog implements Log {
       missing: (lines) =>
         this.#fileFormat(ownEntry('warn', `${lines} log lines are missing: this file could not be written`, { lines })),
     })
+  }
+
+  #outputFailed(message: string, fallback: Writable | undefined): void {
+    const entry = ownEntry('error', `log lines are lost until the output can be written again: ${message}`)
+    this.#file?.write(this.#fileFormat(entry))
+    this.#recent?.add(entry)
+    if (fallback?.writable === true) fallback.write(this.#format(entry))
   }
 
   #stream(entry: LogEntry): void {
