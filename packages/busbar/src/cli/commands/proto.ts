@@ -10,6 +10,7 @@ import type { ProtoLock } from '../../contract/protobuf/lock-types.ts'
 import { printProto } from '../../contract/protobuf/print.ts'
 import type { CommandContext } from '../command.ts'
 import { resolveOperand } from '../operand.ts'
+import { reportingAnEarlyEnd } from '../terminal/early-end.ts'
 import { paint, print } from '../terminal/terminal.ts'
 
 /**
@@ -17,6 +18,10 @@ import { paint, print } from '../terminal/terminal.ts'
  * for ever, `--into` writes the files of all services.
  */
 export async function proto(context: CommandContext): Promise<number> {
+  return await reportingAnEarlyEnd('busbar proto', context.terminal.err, () => printOrWrite(context))
+}
+
+async function printOrWrite(context: CommandContext): Promise<number> {
   const { flags, terminal, operands } = context
   const app = await loadApp(resolveOperand(context), { env: terminal.env, overrides: flags })
   const services = selected(await loadProtoServices(app), operands[1])
