@@ -51,9 +51,10 @@ export interface Gateway {
   readonly setTls: (tls: TlsMaterial) => void
   /**
    * The worker is about to end. Responds with 502 to every request without a response, and
-   * truncates the responses that have begun.
+   * truncates the responses that have begun. `isLeft`: clients get none of that, because the native
+   * entrance answers them, and counts that.
    */
-  fail(error: BusbarError): void
+  fail(error: BusbarError, isLeft?: boolean): void
   /** Half of the connections of HTTP/1 end with their next response, which says so. */
   shareConnections(): void
   /**

@@ -55,13 +55,18 @@ class HttpGateway implements Gateway {
   readonly #upgrades: Upgrades
   readonly #openapi: OpenApiPages | undefined
   #carried: CarriedCalls | undefined
+  /** The native entrance answers what is in flight. */
+  #isLeft = false
   #stopped: Promise<void> | undefined
 
   constructor(parts: GatewayParts) {
     const { app, router, tls, cells, meter, tracer, exchanges, streams, handover } = parts
     this.#parts = parts
     const origins = app.gateway.cors ?? []
-    const responses = new OwnResponses({ origins, onRefused: (reason) => parts.refusals?.count(reason) })
+    const responses = new OwnResponses({
+      origins,
+      onRefused: (reason) => void (this.#isLeft || parts.refusals?.count(reason)),
+    })
     this.#responses = responses
     this.#cors = new RouteCors(app)
     this.#mesh = { router, maxHops: app.limits.maxHops, meter, tracer, exchanges, streams }
@@ -138,7 +143,8 @@ class HttpGateway implements Gateway {
     return (carrier) => (this.redirect === undefined || carrier.isEncrypted) && carried.serve(carrier)
   }
 
-  fail(error: BusbarError): void {
+  fail(error: BusbarError, isLeft = false): void {
+    this.#isLeft = isLeft
     const code = error.status === 502 ? error.code : 'SERVICE_HANGUP'
     for (const context of this.#connections.requests())
       context.connection.failRequest(noResponse(context.service, code), context)

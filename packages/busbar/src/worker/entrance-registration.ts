@@ -79,9 +79,12 @@ export class EntranceRegistration {
     this.#worker.pause(!isHealthy)
   }
 
-  /** Sends the answers that wait for the end of the turn. */
-  flush(): void {
-    this.#worker.replies.flush()
+  /**
+   * The thread is about to end: sends the answers of this turn, and no others. The entrance answers
+   * what is left, or gives it to another worker.
+   */
+  abandon(): void {
+    this.#worker.replies.close()
   }
 
   /** Gives back what it has not begun. Upgraded connections end. */

@@ -89,6 +89,15 @@ for (const { entrance, skip } of entrances)
     })
 
     for (const method of ['GET', 'POST'])
+      it(`worker_died, once for a ${method} whose service ends its worker`, async () => {
+        await using app = await start(entrance)
+        assert.match(await answerTo(app, request(`${method} /web/exits`)), /^HTTP\/1\.1 502 .*WORKER_DIED/s)
+        await app.untilReplaced(0)
+        await pollUntil(() => app.running.status().app.ready)
+        assert.deepEqual(counted(app), [{ status: 502, reason: 'worker_died', count: 1 }])
+      })
+
+    for (const method of ['GET', 'POST'])
       it(`and a ${method} whose client resets the connection is not`, async () => {
         await using app = await start(entrance)
         const socket = connect({ port: app.port, host: '127.0.0.1' })

@@ -210,8 +210,8 @@ export class WorkerApp {
 
   /** The thread is about to end. Answers of this turn are still sent, as they have been counted. */
   fail(error: BusbarError): void {
-    this.#entrance?.flush()
-    this.#gateway?.fail(error)
+    this.#entrance?.abandon()
+    this.#gateway?.fail(error, this.#entrance !== undefined)
   }
 
   /** Lets the service stop: no service that needs it runs any more. */
