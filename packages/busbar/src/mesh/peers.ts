@@ -5,6 +5,7 @@ import type { InstanceSpec, PeerSpec, LinkSetup } from '../shared/control-messag
 import { startRunningTimeout } from '../shared/time/running-timeout.ts'
 import { SlowStart } from '../shared/slow-start.ts'
 import { AnswerSizes } from './links/limits/answer-sizes.ts'
+import { answersArrive } from './links/last-answers.ts'
 import { keepAliveTimeout } from './links/limits/limits.ts'
 import type { CallHandler, CallHead, Link, LinkOptions } from './links/link.ts'
 import { createLink } from './links/live-link.ts'
@@ -150,6 +151,11 @@ export class Peers {
       if (this.#peers.get(worker) === peer) this.#forget(worker, reason)
     }
     void peer.link!.closed.then(startRunningTimeout(lastFramesTimeout, forget))
+  }
+
+  /** Waits for at most `timeout` milliseconds until their calls are answered. */
+  async finish(timeout: number): Promise<void> {
+    await answersArrive([...this.#peers.values()].flatMap(({ link }) => link ?? []), timeout)
   }
 
   /** Fails the calls in flight in both directions with `reason`. */

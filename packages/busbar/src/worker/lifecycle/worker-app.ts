@@ -259,7 +259,8 @@ export class WorkerApp {
     this.#reusePort?.closeRefused()
     const stopped = { code: 'SERVICE_UNAVAILABLE', message: `worker ${init.slot} has stopped` } as const
     const last = lastOfLinks(timeout)
-    await hosts.finish(deadline + last.answers - performance.now())
+    const left = deadline + last.answers - performance.now()
+    await Promise.all([hosts.finish(left), peers.finish(Math.min(longestClose, left))])
     await hosts.close(stopped, Math.max(last.close, Math.min(longestClose, deadline - performance.now())))
     await peers.close(stopped)
   }

@@ -5,6 +5,7 @@ import { RepeatedLines } from '../../../shared/output/repeated-lines.ts'
 import { settlesWithin } from '../../../shared/time/settles-within.ts'
 import { AnswerSizes } from '../../links/limits/answer-sizes.ts'
 import { hostKeepAlive, maxHostCalls } from '../../links/limits/limits.ts'
+import { answersArrive, areAnswering, waitWhile } from '../../links/last-answers.ts'
 import type { CallHandler, Link } from '../../links/link.ts'
 import { createLink } from '../../links/live-link.ts'
 import type { PacketTransport } from '../../links/packet-transport.ts'
@@ -15,8 +16,6 @@ import { answerExported } from './answer-exported.ts'
 const maxLinks = 1_000
 /** The most links of one other app. It must not use up the limit of all. */
 const maxLinksOfApp = maxLinks / 2
-/** Milliseconds between two checks of links that are about to end. */
-const idleCheck = 50
 /** Milliseconds in which a caller may reach another host at the address of one that stops. */
 const movingTime = 250
 
@@ -116,7 +115,7 @@ export class ExportedLinks {
     await waitWhile(isLinked, Math.min(deadline, performance.now() + movingTime))
     const confirmed = Promise.all([...this.#links].map((link) => link.leave()))
     await settlesWithin(Math.max(0, deadline - performance.now()), [confirmed])
-    await waitWhile(() => this.#isAnswering, deadline)
+    await waitWhile(() => areAnswering(this.#links), deadline)
   }
 
   /**
@@ -124,10 +123,7 @@ export class ExportedLinks {
    * callers have read that: over a slow network, answers wait here.
    */
   async finish(timeout: number): Promise<void> {
-    const deadline = performance.now() + timeout
-    await waitWhile(() => this.#isAnswering, deadline)
-    const read = Promise.all([...this.#links].map((link) => link.answersRead()))
-    await settlesWithin(Math.max(0, deadline - performance.now()), [read])
+    await answersArrive(this.#links, timeout)
   }
 
   /** What callers have not read is lost. */
@@ -136,14 +132,6 @@ export class ExportedLinks {
     for (const link of this.#links) link.close(reason)
     this.#lines.close()
   }
-
-  get #isAnswering(): boolean {
-    return [...this.#links].some(({ answering }) => answering > 0)
-  }
-}
-
-async function waitWhile(isBusy: () => boolean, deadline: number): Promise<void> {
-  while (isBusy() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, idleCheck))
 }
 
 /**
