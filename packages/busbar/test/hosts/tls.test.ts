@@ -95,6 +95,20 @@ describe('a link between two apps over TLS', () => {
     )
   })
 
+  it('is opened to no other host if the environment turns off the checks of programs', async () => {
+    const { NODE_TLS_REJECT_UNAUTHORIZED: before } = process.env
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+    try {
+      await using host = await ShopHost.start('far', { identity: await identityOf('far', { by: otherCa }) })
+      using caller = await ShopCaller.open([host.address], { own: await identityOf('near') })
+      const [error] = await safe(caller.shop.write(1))
+      assert.match(error?.message ?? '', /its certificate is not of a CA that this app trusts/)
+    } finally {
+      if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+      else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before
+    }
+  })
+
   it('is refused to a caller with a certificate of another CA, with one that has expired, and with none', async () => {
     await using host = await ShopHost.start('far', { identity: await identityOf('far') })
     const foreign = { ...(await identityOf('near', { by: otherCa })), ca: ca.cert }
