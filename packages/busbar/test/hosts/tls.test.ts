@@ -7,6 +7,7 @@ import { type CertificatePair, makeAuthority, makeCertificate } from '../../src/
 import { addToRevocations } from '../../src/cli/certificates/revoke-certificate.ts'
 import { peerNames } from '../../src/mesh/hosts/export/export-listener.ts'
 import type { Identity, Revocations } from '../../src/shared/hosts.ts'
+import { RemoteReports } from '../../src/supervisor/cluster/remote-reports.ts'
 import { ShopCaller, ShopHost } from './support/typed-hosts.ts'
 
 let ca: CertificatePair
@@ -45,6 +46,14 @@ describe('a link between two apps over TLS', () => {
     assert.equal(error?.code, 'SERVICE_UNAVAILABLE')
     assert.match(error.message, /its hosts do not export it to this app/)
     assert.deepEqual(host.done, [])
+    const reports = new RemoteReports()
+    reports.report(
+      1,
+      caller.hosts.connections.map(({ report }) => report),
+    )
+    const [stats] = reports.stats([{ name: 'shop', addresses: [host.address] }], [])
+    assert.equal(stats!.reachable, false)
+    assert.match(stats!.hosts[0]!.why!, /:\d+ does not export service 'shop' to this app$/)
   })
 
   it('is open to every app of the CA without `allow`, and with `*`', async () => {
