@@ -85,7 +85,7 @@ async function makePlan(scenario: Scenario, options: BenchOptions): Promise<Plan
   const requested = cellsOf(scenario, options)
   const provided = await installRequirements(
     requested.map((cell) => cell.arm),
-    options.onInstall,
+    { onStart: options.onInstall, signal: options.signal },
   )
   return {
     cells: requested.filter(({ arm }) => !provided.missing.has(arm.name)),

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -27,55 +27,79 @@ export function requirementsFolder(arm: Arm): string {
   return arm.requires === undefined ? cacheFolder() : folderOf(arm.requires)
 }
 
+export interface InstallOptions {
+  /** Called for each arm whose requirements take a while. */
+  readonly onStart?: ((arm: Arm) => void) | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Milliseconds until a command that prints its version is ended. */
+  readonly versionLimit?: number
+  /** Milliseconds until one that installs or builds is ended. */
+  readonly installLimit?: number
+}
+
 /**
- * Finds, installs and builds the requirements of arms. `onStart` is called for each that takes a
- * while. Never throws: failures are in `missing`.
+ * Finds, installs and builds the requirements of arms. Failures are in `missing`. Throws only when
+ * the signal aborts.
  */
 export async function installRequirements(
   arms: readonly Arm[],
-  onStart?: (arm: Arm) => void,
+  { onStart, signal, versionLimit = 30_000, installLimit = 1_200_000 }: InstallOptions = {},
 ): Promise<InstalledRequirements> {
+  const installing = { signal, limit: installLimit }
   const versions: Record<string, string> = {}
   const missing = new Map<string, string>()
   for (const arm of new Set(arms)) {
     const { requires, requiresCommand } = arm
     try {
       // First, since nothing is to be installed for an arm that cannot run.
-      if (requiresCommand !== undefined) Object.assign(versions, await versionOf(requiresCommand))
-      if (requires !== undefined) Object.assign(versions, await installFor(arm, requires, onStart))
+      if (requiresCommand !== undefined)
+        Object.assign(versions, await versionOf(requiresCommand, { signal, limit: versionLimit }))
+      if (requires !== undefined) Object.assign(versions, await installFor(arm, requires, installing, onStart))
     } catch (error) {
+      signal?.throwIfAborted()
       missing.set(arm.name, (error as Error).message)
     }
   }
   return { versions, missing }
 }
 
-async function versionOf({ name, printVersion, hint }: RequiredCommand): Promise<Record<string, string>> {
+interface RunOptions {
+  readonly signal: AbortSignal | undefined
+  /** Milliseconds. */
+  readonly limit: number
+  readonly env?: NodeJS.ProcessEnv
+}
+
+async function versionOf(
+  { name, printVersion, hint }: RequiredCommand,
+  options: RunOptions,
+): Promise<Record<string, string>> {
   const path = findCommand(name)
   if (path === undefined) throw new Error(`the command ${name} is not installed: ${hint}`)
-  const printed = await run(path, printVersion, process.cwd())
+  const printed = await run(path, printVersion, process.cwd(), options)
   return { [name]: /\d+(?:\.\d+)+/.exec(printed)?.[0] ?? 'unknown' }
 }
 
 async function installFor(
   arm: Arm,
   requirement: Requirement,
+  options: RunOptions,
   onStart: ((arm: Arm) => void) | undefined,
 ): Promise<Record<string, string>> {
   const folder = folderOf(requirement)
   if (!existsSync(folder)) {
     onStart?.(arm)
-    await create(folder, requirement)
+    await create(folder, requirement, options)
   }
   return versionsIn(folder, requirement)
 }
 
 /** Created in a temporary folder and then renamed, so that an interrupted one is never used. */
-async function create(folder: string, requirement: Requirement): Promise<void> {
+async function create(folder: string, requirement: Requirement, options: RunOptions): Promise<void> {
   await mkdir(cacheFolder(), { recursive: true })
   const draft = await mkdtemp(`${folder}-`)
   try {
-    await fill(draft, requirement)
+    await fill(draft, requirement, options)
     // Another run may have been faster. Its folder has the same content.
     await rename(draft, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error
@@ -85,22 +109,22 @@ async function create(folder: string, requirement: Requirement): Promise<void> {
   }
 }
 
-function fill(folder: string, requirement: Requirement): Promise<void> {
+function fill(folder: string, requirement: Requirement, options: RunOptions): Promise<void> {
   switch (requirement.kind) {
     case 'npm':
-      return install(folder, requirement.packages)
+      return install(folder, requirement.packages, options)
     case 'go':
-      return build(folder, requirement.source)
+      return build(folder, requirement.source, options)
     case 'go-module':
-      return buildModule(folder, requirement.source)
+      return buildModule(folder, requirement.source, options)
   }
 }
 
-async function install(folder: string, packages: Readonly<Record<string, string>>): Promise<void> {
+async function install(folder: string, packages: Readonly<Record<string, string>>, options: RunOptions): Promise<void> {
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies: packages }))
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--workspaces=false', `--prefix=${folder}`]
   const names = Object.entries(packages).map(([name, version]) => `${name} ${version}`)
-  await run('npm', ['install', ...flags], folder).catch((error: unknown) => {
+  await run('npm', ['install', ...flags], folder, options).catch((error: unknown) => {
     throw new Error(`${names.join(', ')} could not be installed from the registry: ${(error as Error).message}`)
   })
 }
@@ -109,18 +133,21 @@ async function install(folder: string, packages: Readonly<Record<string, string>
  * Uses only the standard library, so nothing is fetched, and has no module, so no workspace
  * applies.
  */
-async function build(folder: string, source: string): Promise<void> {
+async function build(folder: string, source: string, options: RunOptions): Promise<void> {
   const env = { ...process.env, GOFLAGS: '', GOPROXY: 'off', GOTOOLCHAIN: 'local', CGO_ENABLED: '0' }
-  await run('go', ['build', '-o', join(folder, 'program'), fileURLToPath(armSource(source))], folder, env)
-  await writeFile(join(folder, 'version'), await run('go', ['env', 'GOVERSION'], folder, env))
+  await run('go', ['build', '-o', join(folder, 'program'), fileURLToPath(armSource(source))], folder, {
+    ...options,
+    env,
+  })
+  await writeFile(join(folder, 'version'), await run('go', ['env', 'GOVERSION'], folder, { ...options, env }))
 }
 
 /** Its packages come from Go's proxy, unless they are in Go's own cache. */
-async function buildModule(folder: string, source: string): Promise<void> {
+async function buildModule(folder: string, source: string, options: RunOptions): Promise<void> {
   const module = fileURLToPath(armSource(source))
   const env = { ...process.env, GOFLAGS: '-mod=readonly', GOTOOLCHAIN: 'local', GOWORK: 'off', CGO_ENABLED: '0' }
-  await run('go', ['build', '-o', join(folder, 'program'), '.'], module, env)
-  await writeFile(join(folder, 'version'), await run('go', ['env', 'GOVERSION'], module, env))
+  await run('go', ['build', '-o', join(folder, 'program'), '.'], module, { ...options, env })
+  await writeFile(join(folder, 'version'), await run('go', ['env', 'GOVERSION'], module, { ...options, env }))
 }
 
 async function versionsIn(folder: string, requirement: Requirement): Promise<Record<string, string>> {
@@ -142,26 +169,72 @@ async function goPackages({ source, packages }: Requirement & { kind: 'go-module
   return Object.fromEntries(packages.map((name) => [name, required.get(name) ?? 'unknown']))
 }
 
-/** Returns standard output. Throws with the end of standard error. */
-async function run(program: string, args: readonly string[], cwd: string, env = process.env): Promise<string> {
+/**
+ * Returns standard output. Throws with the end of standard error. The command, with all that it has
+ * started, ends with the signal or at the limit.
+ */
+async function run(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  { signal, limit, env = process.env }: RunOptions,
+): Promise<string> {
+  signal?.throwIfAborted()
+  const isWindows = process.platform === 'win32'
+  // Its group is its own, so that it can be ended as a whole.
   const child = spawn(program, args, {
     cwd,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    shell: process.platform === 'win32',
+    shell: isWindows,
+    detached: !isWindows,
   })
+  let isLate = false
+  const end = (): void => endGroup(child)
+  const late = (): void => {
+    isLate = true
+    end()
+  }
+  const timer = setTimeout(late, limit)
+  signal?.addEventListener('abort', end, { once: true })
+  const output = await outputOf(child, program).finally(() => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', end)
+  })
+  signal?.throwIfAborted()
+  const text = `${program} ${args[0]}`
+  if (isLate) throw new Error(`${text} has not ended within ${limit / 1000} s, and was killed`)
+  if (output.code === 0) return output.printed
+  throw new Error(`${text} exited with ${output.code}\n${output.stderr.trim()}`)
+}
+
+async function outputOf(
+  child: ChildProcess,
+  program: string,
+): Promise<{ readonly code: number | null; readonly printed: string; readonly stderr: string }> {
   let printed = ''
   let stderr = ''
-  child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-1000)))
+  child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-1000)))
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
       reject(error.code === 'ENOENT' ? new Error(`the command ${program} is not installed`) : error),
     )
     child.once('close', resolve)
   })
-  if (code === 0) return printed
-  throw new Error(`${program} ${args[0]} exited with ${code}\n${stderr.trim()}`)
+  return { code, printed, stderr }
+}
+
+function endGroup(child: ChildProcess): void {
+  // What has left its group may keep the pipes open.
+  child.stdout?.destroy()
+  child.stderr?.destroy()
+  if (process.platform === 'win32' || child.pid === undefined) return void child.kill('SIGKILL')
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // It has just ended.
+  }
 }
 
 function folderOf(requirement: Requirement): string {

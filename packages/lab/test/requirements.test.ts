@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Arm, RequiredCommand, Requirement } from '../src/arm.ts'
 import { findCommand, requirementsFolder, installRequirements } from '../src/requirements.ts'
 
@@ -101,8 +103,49 @@ describe('the requirements of arms', { skip: process.platform === 'win32' }, () 
     assert.deepEqual([versions, await cached()], [{}, []])
   })
 
+  test('that hang are ended at the limit, with what they have started', async () => {
+    await writeFile(join(folder, 'broker'), '#!/bin/sh\nsleep 1000 & echo $! > "$CACHE/child"\nwait\n', { mode: 0o700 })
+    const { missing } = await installRequirements([{ ...arm(), requiresCommand: broker }], { versionLimit: 500 })
+    assert.match(missing.get('arm')!, /broker 2 has not ended within 0\.5 s, and was killed/)
+    await untilEnded(folder)
+  })
+
+  test('that hang are ended by the signal, and no other one begins', async () => {
+    await writeFile(join(folder, 'npm'), '#!/bin/sh\nsleep 1000 & echo $! > "$CACHE/child"\nwait\n', { mode: 0o700 })
+    const stop = new AbortController()
+    const installed = installRequirements([arm(needsPeer), arm(needsPeer)], { signal: stop.signal })
+    while (!existsSync(join(folder, 'child'))) await sleep(20)
+    stop.abort(new Error('stopped'))
+    await assert.rejects(installed, /stopped/)
+    await untilEnded(folder)
+    assert.deepEqual(await cached(), [])
+  })
+
   test('of an arm without any start no process', async () => {
     assert.deepEqual(await installRequirements([arm()]), { versions: {}, missing: new Map() })
     assert.deepEqual(await cached(), [])
   })
 })
+
+/** Resolves when the process is gone whose number is in the file `child`. */
+async function untilEnded(folder: string): Promise<void> {
+  const pid = Number(await readFile(join(folder, 'child'), 'utf8'))
+  for (;;) {
+    try {
+      process.kill(pid, 0)
+    } catch {
+      return
+    }
+    // Nobody may wait for a process whose parent has ended.
+    if (isZombie(pid)) return
+    await sleep(20)
+  }
+}
+
+function isZombie(pid: number): boolean {
+  try {
+    return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}

@@ -130,6 +130,14 @@ export interface HostReport {
   readonly calls: readonly string[]
   /** Of these, what the host offers, in a version that gets calls. */
   readonly services: readonly HostServiceReport[]
+  /** The others, while there is a link. */
+  readonly withheld: readonly WithheldService[]
+}
+
+/** A service that gets no calls at a host. */
+export interface WithheldService {
+  readonly name: string
+  readonly why: string
 }
 
 export interface HostServiceReport {

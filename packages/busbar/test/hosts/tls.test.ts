@@ -7,6 +7,7 @@ import { type CertificatePair, makeAuthority, makeCertificate } from '../../src/
 import { addToRevocations } from '../../src/cli/certificates/revoke-certificate.ts'
 import { peerNames } from '../../src/mesh/hosts/export/export-listener.ts'
 import type { Identity, Revocations } from '../../src/shared/hosts.ts'
+import { RemoteReports } from '../../src/supervisor/cluster/remote-reports.ts'
 import { ShopCaller, ShopHost } from './support/typed-hosts.ts'
 
 let ca: CertificatePair
@@ -45,6 +46,14 @@ describe('a link between two apps over TLS', () => {
     assert.equal(error?.code, 'SERVICE_UNAVAILABLE')
     assert.match(error.message, /its hosts do not export it to this app/)
     assert.deepEqual(host.done, [])
+    const reports = new RemoteReports()
+    reports.report(
+      1,
+      caller.hosts.connections.map(({ report }) => report),
+    )
+    const [stats] = reports.stats([{ name: 'shop', addresses: [host.address] }], [])
+    assert.equal(stats!.reachable, false)
+    assert.match(stats!.hosts[0]!.why!, /:\d+ does not export service 'shop' to this app$/)
   })
 
   it('is open to every app of the CA without `allow`, and with `*`', async () => {
@@ -93,6 +102,20 @@ describe('a link between two apps over TLS', () => {
       (await safe(caller.shop.write(1)))[0]?.message ?? '',
       /certificate is not of a CA .*\(identity\.ca\)(?!.*use-system-ca)/,
     )
+  })
+
+  it('is opened to no other host if the environment turns off the checks of programs', async () => {
+    const { NODE_TLS_REJECT_UNAUTHORIZED: before } = process.env
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+    try {
+      await using host = await ShopHost.start('far', { identity: await identityOf('far', { by: otherCa }) })
+      using caller = await ShopCaller.open([host.address], { own: await identityOf('near') })
+      const [error] = await safe(caller.shop.write(1))
+      assert.match(error?.message ?? '', /its certificate is not of a CA that this app trusts/)
+    } finally {
+      if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+      else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before
+    }
   })
 
   it('is refused to a caller with a certificate of another CA, with one that has expired, and with none', async () => {

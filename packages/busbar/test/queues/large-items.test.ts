@@ -1,6 +1,7 @@
 /** Items as large as NATS takes, or larger. What is accepted has an outcome that is kept. */
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { maxMetadata } from '../../src/queue/item-limits.ts'
 import { moveWhenDue } from '../../src/queue/streams/consumers/consumers.ts'
 import { retryDeadLetters } from '../../src/queue/streams/dead-letters.ts'
@@ -63,6 +64,40 @@ describe('items that nearly fill a message', { skip: withoutNats }, () => {
     assert.match(all.stdout, /put back: 0 dead letters/)
     assert.match(all.stderr, /left: 2 dead letters\n +1: dead letter 1 cannot be put back[^\n]*\n +2: dead letter 2/)
     assert.match((await app.queue('drop', 'all')).stdout, /deleted: 2 dead letters/)
+  })
+})
+
+describe('a max_payload that changes while the server and the app run', { skip: withoutNats }, () => {
+  const large = `max_payload: ${2 * maxPayload}`
+  const small = `max_payload: ${maxPayload}`
+
+  it('is known when an item would be refused', async () => {
+    await using nats = await NatsServer.startWithJetStream(small)
+    const cluster = { nats: `nats://127.0.0.1:${nats.port}`, name: 'shop' }
+    await using app = await QueueApp.start({ queues: quick, cluster })
+    await app.mail.send.enqueue({ to: 'ada' })
+    await nats.reload(large)
+    await app.mail.send.enqueue({ to: 'x'.repeat(maxPayload) })
+    await app.untilLogged(/sent xxx/)
+    assert.deepEqual(app.logged('is connected again'), [])
+  })
+
+  it('refuses what is too large as an invalid input, and keeps dead letters until they fit', async () => {
+    await using nats = await NatsServer.startWithJetStream(large)
+    const cluster = { nats: `nats://127.0.0.1:${nats.port}`, name: 'shop' }
+    await using app = new QueueProcess({ queues: { ...quick, attempts: 1 }, cluster })
+    await app.start()
+    await app.enqueue('flaky', inputOf(maxPayload), 'big')
+    await app.busbar.until(() => app.output.includes('is a dead letter after 1 attempt'))
+    await nats.reload(small)
+    await assert.rejects(app.enqueue('flaky', inputOf(maxPayload), 'other'))
+    await app.busbar.until(() => /an item of mail.flaky is refused: input: it has 65536 bytes/.test(app.output))
+    const refused = await app.queue('retry', '1')
+    assert.match(refused.stderr, /dead letter 1 cannot be put back: it has \d+ bytes, more than max_payload of NATS/)
+    assert.match(refused.stderr, /It is kept whole\. Raise max_payload/)
+    await nats.reload(large)
+    while ((await app.queue('retry', '1')).code !== 0) await sleep(500)
+    await app.busbar.until(() => app.output.split('is a dead letter after 1 attempt').length === 3)
   })
 })
 

@@ -30,6 +30,8 @@ export interface ClusterEventsParts {
   readonly maxHops: number
   /** The instance of the service in this thread has not accepted an event. */
   readonly countDropped: (service: string) => void
+  /** Looks for another `max_payload` of the server. */
+  readonly renewLimit: () => void
   readonly log: (level: 'info' | 'warn', line: string) => void
 }
 
@@ -100,6 +102,8 @@ export class ClusterEvents implements ClusterPublisher {
     if (most === undefined) return
     const size = bytes.reduce((sum, { byteLength }) => sum + byteLength + 4, Buffer.byteLength(text))
     if (size + headRoom <= most) return
+    // For the next event: a publisher does not wait for a server.
+    this.#parts.renewLimit()
     const message = `an event ${topic} of ${size} bytes is larger than NATS allows with its head (${most} bytes)`
     const hint = 'Publish where the data is stored instead of the data, or raise max_payload of NATS.'
     throw new BusbarError('INPUT_INVALID', {

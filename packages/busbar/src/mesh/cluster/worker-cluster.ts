@@ -41,7 +41,10 @@ export class WorkerCluster {
     const common = { app, subjects, log }
     if (calls.length > 0) this.#members = new ClusterMembers({ ...common, own: host, services: calls, hosts })
     if (offers !== undefined) this.#acceptor = new LinkAcceptor({ ...common, ...offers, version, host })
-    if (events !== undefined) this.events = new ClusterEvents({ ...events, subjects, host, log })
+    if (events !== undefined) {
+      const renewLimit = (): void => void this.#connection.renewLimit()
+      this.events = new ClusterEvents({ ...events, subjects, host, renewLimit, log })
+    }
     this.#connection = new ClusterConnection({
       config,
       name: `busbar ${app} ${host}`,

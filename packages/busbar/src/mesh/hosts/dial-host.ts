@@ -60,6 +60,8 @@ function openTls({ ip, address: { host, port }, identity, peers }: DialOptions):
     ca,
     ...(revocations && { crl: [...revocations.lists] }),
     minVersion: 'TLSv1.3',
+    // Node's default is NODE_TLS_REJECT_UNAUTHORIZED, which is for requests of programs.
+    rejectUnauthorized: true,
     servername: isIP(host) === 0 ? host : '',
     checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
   })

@@ -111,21 +111,22 @@ export class HostConnection {
     const state = this.#state
     const { services: calls, takesVersion } = this.#parts
     const common = { name: this.name, why: this.fault, calls }
-    if (state.is !== 'open') return { ...common, ...this.#lastSeen, state: 'unlinked', services: [] }
+    if (state.is !== 'open') return { ...common, ...this.#lastSeen, state: 'unlinked', services: [], withheld: [] }
     const { link, hello, heard } = state
     const offered = hello.services.map(({ name }) => name).filter((name) => calls.includes(name))
     const called = offered.filter((name) => takesVersion(name, hello.version))
-    const others = offered.filter((name) => !called.includes(name))
-    const why = common.why ?? (others.length > 0 ? this.#otherVersion(others, hello.version) : undefined)
+    const withheld = calls
+      .filter((name) => !called.includes(name))
+      .map((name) => ({ name, why: this.#whyWithheld(name, offered.includes(name), hello.version) }))
     this.#lastSeen = { app: hello.app, version: hello.version, lastReceivedAt: heard.lastReceivedAt }
     const services = called.map((name) => ({ name, load: link.loadOf(name), inFlight: link.running(name) }))
-    return { ...common, why, ...this.#lastSeen, state: this.isEjected ? 'ejected' : 'linked', services }
+    return { ...common, ...this.#lastSeen, state: this.isEjected ? 'ejected' : 'linked', services, withheld }
   }
 
-  #otherVersion(services: readonly string[], version: string): string {
-    const names = services.map((name) => `'${name}'`).join(', ')
+  #whyWithheld(service: string, isOffered: boolean, version: string): string {
+    if (!isOffered) return `${this.name} does not export service '${service}' to this app`
     const own = version === '' ? 'no version' : `version ${version}`
-    return `${this.name} has ${own}, which the \`versions\` of ${names} give no calls`
+    return `${this.name} has ${own}, which the \`versions\` of '${service}' give no calls`
   }
 
   /** Stops dialling. Links close when their calls have ended. */

@@ -49,7 +49,7 @@ export class RemoteAddress {
   /** Its hosts. While its name has no record yet, the address itself. */
   get reports(): readonly HostReport[] {
     if (this.#connections.size > 0) return this.connections.map(({ report }) => report)
-    const never = { app: undefined, version: undefined, lastReceivedAt: undefined, services: [] }
+    const never = { app: undefined, version: undefined, lastReceivedAt: undefined, services: [], withheld: [] }
     const { address, services: calls } = this.#parts
     return [{ ...never, name: addressText(address), state: 'unlinked', why: this.#unresolved, calls }]
   }

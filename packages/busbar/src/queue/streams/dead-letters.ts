@@ -48,14 +48,14 @@ async function retry(streams: ItemStreams, number: number): Promise<boolean> {
   const letter = message && decodeDeadLetter(message.data)
   if (message === undefined || letter === undefined) return false
   const { id, added, origin, input } = letter
-  if (origin === undefined) throw notPutBack(number, 'its input and metadata were too large for NATS')
+  if (origin === undefined) throw notPutBack(number, 'its input and metadata were too large for NATS', again(number))
   const item = encodeItem({ id, added, origin, input, due: 0, attempts: 0 })
   const msgID = `${streams.nameOf('dead')} ${number} ${added}`
   const target = streams.targetOf(message.subject)
   try {
     await streams.publish('ready', target, item, { msgID })
   } catch (error) {
-    if (isTooLarge(error)) throw notPutBack(number, `it has ${item.length} bytes, more than max_payload of NATS`)
+    if (isTooLarge(error)) throw notPutBack(number, `it has ${item.length} bytes, more than max_payload of NATS`, raise)
     const limit = limitOf(error)
     throw limit === undefined ? error : full(target, `queues.${limit} is reached`)
   }
@@ -71,12 +71,15 @@ export async function dropDeadLetters(streams: ItemStreams, number: number | nul
   return { count: await dropped(), left: 0, reasons: [] }
 }
 
-function notPutBack(number: number, why: string): BusbarError {
-  return new BusbarError('OPERATION_UNSUPPORTED', {
-    message: `dead letter ${number} cannot be put back: ${why}`,
-    hint: `Enqueue the item again, where it came from, and delete this one: busbar queue drop ${number}.`,
-  })
+function notPutBack(number: number, why: string, hint: string): BusbarError {
+  return new BusbarError('OPERATION_UNSUPPORTED', { message: `dead letter ${number} cannot be put back: ${why}`, hint })
 }
+
+function again(number: number): string {
+  return `Enqueue the item again, where it came from, and delete this one: busbar queue drop ${number}.`
+}
+
+const raise = 'It is kept whole. Raise max_payload of the NATS servers, and retry it ten seconds later.'
 
 async function numbersOf(streams: ItemStreams): Promise<number[]> {
   const { state } = await streams.reader.streams.info(streams.nameOf('dead'), { deleted_details: true })

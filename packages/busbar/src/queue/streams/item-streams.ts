@@ -13,6 +13,7 @@ import type { QueueSettings } from '../../shared/queues.ts'
 import { splitTarget } from '../item-queue.ts'
 import type { NetworkPace } from './network-pace.ts'
 import { ServerPings } from './server-pings.ts'
+import { isTooLarge } from './queue-faults.ts'
 import { type ItemStream, type QueueStream, streamSettings } from './stream-settings.ts'
 
 /** Milliseconds. A server that has just lost its leader does not answer a request later either. */
@@ -42,6 +43,8 @@ export interface ItemStreamsParts {
   readonly bytesRead: () => number
   /** Opens another connection. */
   readonly dial: (timeout: number) => Promise<NatsConnection>
+  /** Looks for another `max_payload` of the server. Never rejects. */
+  readonly renewLimit: () => Promise<void>
 }
 
 /** `askedAt`: the server has answered after that (`performance.now()`). */
@@ -106,13 +109,28 @@ export class ItemStreams {
   }
 
   /** As {@link publish}. */
-  publishTo(subject: string, data: Uint8Array, options: { msgID?: string } = {}): Promise<PubAck> {
+  async publishTo(subject: string, data: Uint8Array, options: { msgID?: string } = {}): Promise<PubAck> {
+    try {
+      return await this.#send(subject, data, options)
+    } catch (error) {
+      if (!isTooLarge(error)) throw error
+      await this.renewLimit()
+      return await this.#send(subject, data, options)
+    }
+  }
+
+  #send(subject: string, data: Uint8Array, options: { msgID?: string }): Promise<PubAck> {
     return new Promise((resolve) =>
       this.#publisher.send(data.length, () => {
         const timeout = storeTimeout + this.delay + this.#publisher.transitTime
         resolve(this.client.publish(subject, data, { ...options, timeout }))
       }),
     )
+  }
+
+  /** As {@link ItemStreamsParts.renewLimit}. */
+  async renewLimit(): Promise<void> {
+    await this.#parts.renewLimit()
   }
 
   /** Bytes that a message with this id may have, besides its head. */

@@ -4,13 +4,14 @@ import type { QueueList, QueueOrder } from '../../shared/queues.ts'
 import { apiCode, isApiError } from '../../shared/cluster/jetstream.ts'
 import type { Subscriptions } from '../../shared/cluster/subscriptions.ts'
 import { type ItemToAdd, splitTarget } from '../item-queue.ts'
-import { full, tooLarge } from '../messages.ts'
+import { full } from '../messages.ts'
 import { type ItemCounts, listCounts } from '../queue-meter.ts'
 import type { Attempts, AttemptsParts } from './attempts/attempts.ts'
 import { moveWhenDue, SharedConsumer } from './consumers/consumers.ts'
 import { dropDeadLetters, listDeadLetters, retryDeadLetters } from './dead-letters.ts'
 import { explained, whenAnswered, whenLed } from './elections.ts'
-import { encodeItem, headSize } from './item-message.ts'
+import { encodeItem } from './item-message.ts'
+import { sizeRefusal } from './item-size.ts'
 import { type ItemStreams, tryTo } from './item-streams.ts'
 import { LaterRoom } from './later-room.ts'
 import type { NetworkPace } from './network-pace.ts'
@@ -44,6 +45,7 @@ export class QueueSession {
   /** Methods of which other hosts know that they have items. */
   readonly #announced = new Set<string>()
   readonly #timers: readonly NodeJS.Timeout[]
+  readonly #ended = Promise.withResolvers<void>()
   #isConsuming = true
 
   constructor(parts: SessionParts) {
@@ -80,10 +82,9 @@ export class QueueSession {
   async add(item: ItemToAdd): Promise<Enqueued> {
     const { target, id, until, due, added, input = null, origin } = item
     const { streams, meter } = this.#parts
-    const limit = (streams.connection.info?.max_payload ?? 0) - headSize
-    if (limit <= 0) throw tooSmall(headSize + limit)
-    const size = input === null ? 0 : Buffer.byteLength(input)
-    if (size > limit) throw tooLarge(target, 'input', size, 'bytes', limit)
+    if (this.sizeRefusal(item) !== undefined) await streams.renewLimit()
+    const refusal = this.sizeRefusal(item)
+    if (refusal !== undefined) throw refusal
     const data = encodeItem({ id, added, due: due > added ? due : 0, attempts: 0, origin, input })
     const key = item.key ?? (until === undefined ? undefined : id)
     const options = key === undefined ? {} : { msgID: `${target} ${headerText(key)}` }
@@ -148,8 +149,23 @@ export class QueueSession {
     return this.#parts.streams.transitTime
   }
 
+  /** As {@link sizeRefusal}. */
+  sizeRefusal(item: ItemToAdd): BusbarError | undefined {
+    return sizeRefusal(item, this.#parts.streams)
+  }
+
+  get isClosed(): boolean {
+    return this.#parts.streams.connection.isClosed()
+  }
+
+  /** Resolves when the connection is lost. */
+  get ended(): Promise<void> {
+    return this.#ended.promise
+  }
+
   /** The connection is lost, or is about to close. */
   end(): void {
+    this.#ended.resolve()
     for (const timer of this.#timers) clearInterval(timer)
     const { streams, pace } = this.#parts
     // The server may have closed the connection because too much was on its way.
@@ -270,13 +286,6 @@ function unanswered(order: keyof typeof undone, fault: QueueFault, cause: unknow
     message: `the queue of the cluster cannot be used: ${from}: ${fault.message}`,
     hint: hintOf(fault) + undone[order],
     cause,
-  })
-}
-
-function tooSmall(maxPayload: number): BusbarError {
-  return new BusbarError('QUEUE_UNAVAILABLE', {
-    message: `the NATS servers take messages of ${maxPayload} bytes, and an item needs ${headSize} besides its input`,
-    hint: 'Raise max_payload of the servers. Its default is 1 MiB.',
   })
 }
 

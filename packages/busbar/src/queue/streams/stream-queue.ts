@@ -14,6 +14,7 @@ import type { ItemQueue, ItemToAdd } from '../item-queue.ts'
 import { closed } from '../messages.ts'
 import { QueueMeter } from '../queue-meter.ts'
 import { Attempts } from './attempts/attempts.ts'
+import { isLarge } from './item-size.ts'
 import { ItemStreams } from './item-streams.ts'
 import { NetworkPace } from './network-pace.ts'
 import { faultOf, hintOf, type QueueFault } from './queue-faults.ts'
@@ -34,6 +35,8 @@ const serverTimeout = 10_000
  * this one. The connection may be lost with the server that has led.
  */
 const lookLimit = 20_000
+/** Milliseconds that the reason of a refusal is worth, after a connection was lost. */
+const nextConnectionLimit = 2_000
 /** Milliseconds between two attempts to set the streams up. */
 const setUpPause = 1_000
 /**
@@ -76,7 +79,23 @@ export class StreamQueue implements ItemQueue {
 
   async add(item: ItemToAdd): Promise<Enqueued> {
     const session = await this.#current()
-    return await session.add(item)
+    try {
+      return await session.add(item)
+    } catch (error) {
+      if (BusbarError.is(error) && error.code === 'QUEUE_UNAVAILABLE' && isLarge(item))
+        throw (await this.#sizeRefusalAfter(session, item)) ?? error
+      throw error
+    }
+  }
+
+  /**
+   * A server whose `max_payload` was made smaller ends the connection by which a larger message
+   * comes, and its reason may be lost with it. The next connection knows the limit.
+   */
+  async #sizeRefusalAfter(session: QueueSession, item: ItemToAdd): Promise<BusbarError | undefined> {
+    if (!session.isClosed) return undefined
+    await settlesWithin(nextConnectionLimit, [session.ended.then(() => this.#opened.promise)])
+    return this.#session?.sizeRefusal(item)
   }
 
   async order(order: QueueOrder): Promise<unknown> {
@@ -108,12 +127,16 @@ export class StreamQueue implements ItemQueue {
     for (let failures = 0; !connection.isClosed() && !this.#isClosed; failures++) {
       try {
         const modules = loadJetStream(place.cluster)
-        const [bytesRead, dial] = [
-          () => this.#connection.bytesRead,
-          (timeout: number) => this.#connection.dial(timeout),
-        ]
-        const to = { cluster, replicas, pace: this.#pace, bytesRead, dial }
-        const streams = new ItemStreams({ connection, modules, ...to })
+        const streams = new ItemStreams({
+          connection,
+          modules,
+          cluster,
+          replicas,
+          pace: this.#pace,
+          bytesRead: () => this.#connection.bytesRead,
+          dial: (timeout) => this.#connection.dial(timeout),
+          renewLimit: () => this.#connection.renewLimit(),
+        })
         await streams.open(settings, Math.min(longestSetUp, shortestSetUp * 2 ** failures))
         if (connection.isClosed()) return
         const own = { meter: this.#meter, attempts: this.#attempts, lines: this.#lines, pace: this.#pace }

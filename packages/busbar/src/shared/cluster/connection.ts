@@ -5,6 +5,7 @@ import type { Auth, ConnectionOptions, NatsConnection } from '@nats-io/transport
 import { backoff } from '../time/backoff.ts'
 import type { ClusterConfig } from '../hosts.ts'
 import { connectTimeout, credentialsKey, describe, DialError } from './dial-error.ts'
+import { PayloadLimit } from './payload-limit.ts'
 import { type Dialled, dialWithSocket } from './server-socket.ts'
 import { clientPingInterval, watchServer } from './server-watch.ts'
 import { leastPayload, subjectsOf } from './subjects.ts'
@@ -44,7 +45,8 @@ export class ClusterConnection {
   #connection: NatsConnection | undefined
   #subscriptions: Subscriptions | undefined
   /** Of the last connection. */
-  #dialled: Dialled<NatsConnection> | undefined
+  #dialled: (Dialled<NatsConnection> & { readonly server: string }) | undefined
+  #limit: PayloadLimit | undefined
   #fault = 'is being connected'
   #isRefused = false
   /** The fault that was logged last since there was a connection. */
@@ -102,6 +104,14 @@ export class ClusterConnection {
   }
 
   /**
+   * Looks for another `max_payload` of the server, at most every ten seconds. To be called before
+   * something is refused as too large. Never rejects.
+   */
+  async renewLimit(): Promise<void> {
+    if (this.#connection !== undefined) await this.#limit?.renew(this.#connection)
+  }
+
+  /**
    * Sends what is buffered, and resolves when nothing is open any more. `limit`: the milliseconds
    * for that. A server that does not answer must not delay the end.
    */
@@ -146,6 +156,7 @@ export class ClusterConnection {
     if (this.#isClosed) return await connection.close()
     this.#connection = connection
     this.#dialled = dialled
+    this.#limit = new PayloadLimit(async () => (await this.#dial(connectTimeout, [dialled.server])).connection)
     this.#logged = undefined
     if (wasLost) log('info', `NATS at ${this.#servers} is connected again`)
     this.#subscriptions = new Subscriptions({ connection, servers: this.#servers, log })
@@ -160,20 +171,22 @@ export class ClusterConnection {
   }
 
   /** The first server that accepts, in random order. Rejects with what each of them says. */
-  async #dial(timeout = connectTimeout): Promise<Dialled<NatsConnection>> {
-    const { config } = this.#parts
-    const client = clientOf(config)
+  async #dial(
+    timeout = connectTimeout,
+    servers = this.#parts.config.servers,
+  ): Promise<Dialled<NatsConnection> & { readonly server: string }> {
+    const client = clientOf(this.#parts.config)
     const faults = new Map<string, unknown>()
-    for (const server of shuffled(config.servers)) {
+    for (const server of shuffled(servers)) {
       if (this.#isClosed) break
       try {
         const options = { ...optionsOf(this.#parts, server, client), timeout }
-        return await usable(await dialWithSocket(() => client.connect(options)))
+        return { ...(await usable(await dialWithSocket(() => client.connect(options)))), server }
       } catch (error) {
         faults.set(server, error)
       }
     }
-    throw new DialError(faults, config.servers, timeout)
+    throw new DialError(faults, servers, timeout)
   }
 
   /** Logs a reason once, and the next one if it is another: a password may change meanwhile. */

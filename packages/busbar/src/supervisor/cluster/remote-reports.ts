@@ -75,7 +75,7 @@ function toStats(
     version: (known.version ?? member?.announcement.version) || null,
     contract: announced?.contract || null,
     state: links.length === 0 ? 'unlinked' : links.every(({ state }) => state === 'ejected') ? 'ejected' : 'linked',
-    why: known.why ?? null,
+    why: known.why ?? known.withheld.find((one) => one.name === service)?.why ?? null,
     links: links.length,
     load:
       announced === undefined && own.length === 0

@@ -1,7 +1,7 @@
 import { acceleratorNames, type AcceleratorState } from '../../shared/accelerators.ts'
 import type { ErrorRecord } from '../../contract/errors.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
-import type { HostReport, HostServiceReport } from '../../shared/hosts.ts'
+import type { HostReport, HostServiceReport, WithheldService } from '../../shared/hosts.ts'
 import { isTransport } from '../../shared/metrics/edge-table.ts'
 import type { OwnEvent, OwnLink, OwnSpanRecord } from '../../shared/traces/own-span.ts'
 import type { SpanRecord } from '../../shared/traces/span.ts'
@@ -112,6 +112,7 @@ const hostReport = object({
   lastReceivedAt: optional(number),
   calls: listOf(text),
   services: listOf(object({ name: text, load: number, inFlight: number } satisfies Form<HostServiceReport>)),
+  withheld: listOf(object({ name: text, why: text } satisfies Form<WithheldService>)),
 } satisfies Form<HostReport>)
 const call = object({ link: optional(number), number } satisfies Form<CallId>)
 

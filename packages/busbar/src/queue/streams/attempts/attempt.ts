@@ -97,7 +97,12 @@ export async function moveToDead(
 ): Promise<{ readonly number: number; readonly letter: StoredDeadLetter }> {
   const { streams } = delivery
   const msgID = idOf(item, delivery)
-  const letter = fitDeadLetter({ ...stored(item), why, diedAt: Date.now() }, streams.roomOf(msgID))
+  const whole = { ...stored(item), why, diedAt: Date.now() }
+  let letter = fitDeadLetter(whole, streams.roomOf(msgID))
+  if (letter.origin === undefined) {
+    await streams.renewLimit()
+    letter = fitDeadLetter(whole, streams.roomOf(msgID))
+  }
   const { seq: number } = await streams.publish('dead', target, encodeItem(letter), { msgID })
   await acknowledge(delivery)
   return { number, letter }

@@ -171,7 +171,10 @@ const longestLimit = 3_600_000
 const looks = 60
 /** Milliseconds before a message that could not be moved is tried again. */
 const retryPause = 1_000
-/** Milliseconds before that, if somebody has to raise `max_payload` of the servers first. */
+/**
+ * Milliseconds before that, if somebody has to raise `max_payload` of the servers first. Each try
+ * delivers the message again.
+ */
 const largePause = 300_000
 
 /** Milliseconds that the server has for an answer to an acknowledgement. */
