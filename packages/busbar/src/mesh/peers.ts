@@ -155,7 +155,10 @@ export class Peers {
 
   /** Waits for at most `timeout` milliseconds until their calls are answered. */
   async finish(timeout: number): Promise<void> {
-    await answersArrive([...this.#peers.values()].flatMap(({ link }) => link ?? []), timeout)
+    await answersArrive(
+      [...this.#peers.values()].flatMap(({ link }) => link ?? []),
+      timeout,
+    )
   }
 
   /** Fails the calls in flight in both directions with `reason`. */

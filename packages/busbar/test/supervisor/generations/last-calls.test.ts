@@ -17,7 +17,8 @@ for (const run of ['thread', 'process'] as const)
     }
     await using app = await TestApp.startLoaded(await load(), { load })
     const call = async (through: string): Promise<string> => {
-      if (through === 'web') return await (await fetch(`${app.url}/web/300`, { headers: { connection: 'close' } })).text()
+      if (through === 'web')
+        return await (await fetch(`${app.url}/web/300`, { headers: { connection: 'close' } })).text()
       const headers = { 'content-type': 'application/json', connection: 'close' }
       const answer = await fetch(`${app.url}/jobs/wait`, { method: 'POST', headers, body: '300' })
       return JSON.stringify(await answer.json())

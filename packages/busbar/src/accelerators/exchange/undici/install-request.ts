@@ -3,21 +3,25 @@ import type { MeshContext } from '../../../mesh/mesh-context.ts'
 import { ServiceAddresses } from '../clients/addresses.ts'
 import { createMeshDispatcher } from './mesh-dispatcher.ts'
 import { globalDispatchers, type Dispatcher } from './globals.ts'
+import { type ConnectionModule, sendRequestsAsValues } from './value-writer.ts'
 import { wrapRequest, type UndiciModule } from './wrap-request.ts'
 
 /**
  * Changes every copy of undici that is loaded from now on. Its `request` calls the app's services
  * without a dispatcher. Its other calls use an agent of the copy, as without a mesh, even though
- * the mesh has loaded the built-in first, whose dispatcher is the global one.
+ * the mesh has loaded the built-in first, whose dispatcher is the global one. Agents that the
+ * program creates itself send values over connections to other apps.
  *
- * Relies on two modules that all copies from 6 to 8 have (`index.js`, `lib/global.js`). Older and
- * bundled copies are not changed, and call services through the dispatcher.
+ * Relies on three modules that all copies from 6 to 8 have (`index.js`, `lib/global.js`,
+ * `lib/dispatcher/client-h1.js`). Older and bundled copies are not changed, and call services
+ * through the dispatcher.
  */
 export function installUndiciRequest(mesh: MeshContext): Disposable {
   const addresses = new ServiceAddresses(mesh.router)
   const patches: Patches = {
     request: (copy) => wrapRequest(mesh, addresses, copy),
     global: (module) => useOwnAgent(mesh, module),
+    connection: sendRequestsAsValues,
   }
   Object.assign(globalThis, { [patchesSymbol]: patches })
   const hooks = registerHooks({
@@ -41,6 +45,7 @@ export function installUndiciRequest(mesh: MeshContext): Disposable {
 interface Patches {
   request(copy: UndiciModule): void
   global(module: GlobalModule): void
+  connection(module: ConnectionModule): void
 }
 
 interface GlobalModule {
@@ -63,6 +68,19 @@ const patchesByFile = [
     file: /\/undici[^/]*\/lib\/global\.js$/,
     expected: ['undici.globalDispatcher', "require('./dispatcher/agent')"],
     code: `${callPatch}.global({ exports: module.exports, loadAgent: () => require('./dispatcher/agent'), version: require('../package.json').version })\n`,
+  },
+  {
+    file: /\/undici[^/]*\/lib\/dispatcher\/client-h1\.js$/,
+    expected: [
+      'module.exports = connectH1',
+      'return currentParser.onHeadersComplete(statusCode, ',
+      'request.onResponseStarted()',
+      'this.resume = this.resume.bind(this)',
+      'return writeH1(client, ',
+      "socket.write(`${header}content-length: ${contentLength}\\r\\n\\r\\n`, 'latin1')",
+      '  createError (ret, data) {',
+    ],
+    code: `${callPatch}.connection({ module, Parser, kParser, kRunning })\n`,
   },
 ] as const
 

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { BusbarError } from '../../../contract/errors.ts'
 import {
   type Exchange,
@@ -7,11 +8,17 @@ import {
   type ResponseHead,
 } from '../../../mesh/http/exchange.ts'
 import { CountedCall } from '../../../mesh/http/counted-call.ts'
+import {
+  type Responding,
+  type ResponseReceiver,
+  sendAsValues,
+  type ValueConnection,
+} from '../../../mesh/http/value-connection.ts'
 import type { ConnectionOrigin, MeshContext } from '../../../mesh/mesh-context.ts'
 import type { Link } from '../../../mesh/links/link.ts'
 import { type Endpoint, transportTo } from '../../../mesh/routing/endpoint.ts'
 import type { ConnectionEnd, OppositeEnd } from '../connection-end.ts'
-import { readRequest, type TextRequest } from './request-text.ts'
+import { readRequest, readRequestParts, type TextRequest } from './request-text.ts'
 import { ResponseText } from './response-text.ts'
 
 export interface RequestEndParts {
@@ -41,12 +48,21 @@ export interface RequestEndParts {
  *
  * The first bytes that are not such a request turn the connection into one that carries bytes, for
  * good. Nothing was sent of those bytes before.
+ *
+ * A client that knows of this end sends it the values themselves, and gets the values of the
+ * response ({@link sendAsValues}). One request at a time is under way, so text and values keep
+ * their order.
  */
-export class RequestEnd implements OppositeEnd, ExchangeHandler {
+export class RequestEnd implements OppositeEnd, ExchangeHandler, Responding {
   gone = false
   readonly #parts: RequestEndParts
+  /** Set while a request is under way whose response is text. */
   #response: ResponseText | undefined
+  /** Set while one is under way whose response is values. */
+  #receiver: ResponseReceiver | undefined
   #exchange: Exchange | undefined
+  /** Of a response in values. The client has paused, and gets it after the values before it. */
+  #failure: Error | undefined
   /** Bytes that came before the response to the previous request was complete. */
   #next: Buffer | undefined
   #hasHead = false
@@ -57,6 +73,12 @@ export class RequestEnd implements OppositeEnd, ExchangeHandler {
   constructor(parts: RequestEndParts) {
     this.#parts = parts
     watch(parts.link, this)
+    const socket: Socket & ValueConnection = parts.end.socket
+    socket[sendAsValues] = (head, body, receiver) => this.#sendValues(head, body, receiver)
+  }
+
+  get #isBusy(): boolean {
+    return this.#response !== undefined || this.#receiver !== undefined
   }
 
   // Called for the client's socket
@@ -66,7 +88,7 @@ export class RequestEnd implements OppositeEnd, ExchangeHandler {
   }
 
   receive(chunk: Buffer, owned: boolean): boolean {
-    if (this.#response !== undefined) {
+    if (this.#isBusy) {
       const copy = owned ? chunk : Buffer.from(chunk)
       this.#next = this.#next === undefined ? copy : Buffer.concat([this.#next, copy])
       return false
@@ -91,57 +113,88 @@ export class RequestEnd implements OppositeEnd, ExchangeHandler {
     if (end.gone) {
       this.#leave()
       this.#exchange?.abort()
-    } else if (this.#response === undefined) this.#close('end')
+    } else if (!this.#isBusy) this.#close('end')
   }
 
   makeRoom(): void {
-    if (!this.#isPaused || !this.#parts.end.hasRoom) return
+    if (!this.#isPaused || this.#response === undefined || !this.#parts.end.hasRoom) return
     this.#isPaused = false
     this.#exchange?.resume()
   }
 
   linkClosed(): void {
-    if (this.#response === undefined) this.#close('end')
+    if (!this.#isBusy) this.#close('end')
   }
 
   /** Only servers ask, and this connection has none. */
   closeIfSent(): void {}
 
+  /** Called by the client for a response in values. */
+  resume(): void {
+    const failure = this.#failure
+    this.#isPaused = false
+    if (failure === undefined) this.#exchange?.resume()
+    else this.#failLater(failure)
+  }
+
   // Called by the exchange
 
   onInformation(status: number, headers: ResponseHead['headers']): void {
+    if (this.#receiver !== undefined) return this.#receiver.onInformation(status, headers)
     this.#deliver(this.#response!.information(status, headers))
   }
 
   onHead(head: ResponseHead): void {
     this.#hasHead = true
+    if (this.#receiver !== undefined) return this.#receiver.onHead(head)
     this.#response!.begin(head)
     // A body that is there comes in the same tick, and goes with the head.
     queueMicrotask(() => this.#deliver(this.#response?.takeHead()))
   }
 
   onData(chunk: Uint8Array | string): boolean {
-    this.#deliver(this.#response!.data(chunk))
-    this.#isPaused = !this.#parts.end.hasRoom
+    if (this.#receiver !== undefined) this.#isPaused = !this.#receiver.onData(chunk)
+    else {
+      this.#deliver(this.#response!.data(chunk))
+      this.#isPaused = !this.#parts.end.hasRoom
+    }
     return !this.#isPaused
   }
 
   onEnd(trailers: ResponseHead['headers']): void {
-    const response = this.#response!
-    this.#deliver(response.end(trailers))
-    this.#response = this.#exchange = undefined
-    if (response.isLast || (this.#hasEnded && this.#next === undefined)) return this.#close('end')
-    const next = this.#next
-    if (next === undefined) return
+    const response = this.#response
+    const receiver = this.#receiver
+    this.#deliver(response?.end(trailers))
+    const isFollowed = this.#next !== undefined
+    // The client may send its next request before this returns. It has to follow what waits.
+    if (!isFollowed) this.#forget()
+    receiver?.onEnd(trailers)
+    if (isFollowed) this.#forget()
+    if (response?.isLast === true || (this.#hasEnded && !isFollowed)) return this.#close('end')
+    if (!isFollowed) return
+    const next = this.#next!
     this.#next = undefined
     this.receive(next, true)
     this.#parts.end.makeRoom()
   }
 
   onError(error: Error): void {
+    if (this.#receiver !== undefined && this.#hasHead && !this.gone) return this.#failLater(error)
+    this.#fail(error)
+  }
+
+  /** As over a connection, an error after the head comes in a later turn, and when it is read. */
+  #failLater(error: Error): void {
+    this.#exchange = undefined
+    this.#failure = error
+    if (!this.#isPaused) setImmediate(() => this.#fail(error))
+  }
+
+  #fail(error: Error): void {
     const isDelivered = this.#hasHead
     this.#deliver(this.#response?.takeHead())
-    this.#response = this.#exchange = this.#next = undefined
+    this.#next = undefined
+    this.#forget()
     if (this.gone) return
     if (!isDelivered && isRefusal(error)) this.#parts.fail()
     // The callee has not sent HTTP, and its bytes stayed there.
@@ -150,11 +203,11 @@ export class RequestEnd implements OppositeEnd, ExchangeHandler {
   }
 
   /** False if only bytes carry the request exactly. Then nothing was sent. */
-  #send({ request, hops = this.#parts.origin.hops }: TextRequest): boolean {
+  #send({ request, hops = this.#parts.origin.hops }: TextRequest, receiver?: ResponseReceiver): boolean {
     const { mesh, service, find, origin } = this.#parts
     const endpoint = hops > mesh.maxHops ? undefined : find()
     if (endpoint === undefined) return false
-    const response = new ResponseText(request.method)
+    const response = receiver === undefined ? new ResponseText(request.method) : undefined
     const counted = countedFor(this, mesh, endpoint, origin, request)
     const exchange = mesh.exchanges?.open(endpoint, request, { service, hops }, counted ?? this, find)
     if (exchange === undefined) {
@@ -162,9 +215,23 @@ export class RequestEnd implements OppositeEnd, ExchangeHandler {
       return false
     }
     this.#response = response
+    this.#receiver = receiver
     this.#exchange = counted?.over(exchange) ?? exchange
     this.#hasHead = this.#isPaused = false
     return true
+  }
+
+  #sendValues(head: string, body: Uint8Array | null, receiver: ResponseReceiver): Responding | undefined {
+    const { end } = this.#parts
+    // What has arrived as text is to be read first.
+    if (this.gone || this.#isBusy || this.#hasEnded || end.waiting > 0) return undefined
+    const read = readRequestParts(head, body)
+    return read !== undefined && this.#send(read, receiver) ? this : undefined
+  }
+
+  /** No request is under way. */
+  #forget(): void {
+    this.#response = this.#receiver = this.#exchange = undefined
   }
 
   #deliver(text: Buffer | undefined): void {

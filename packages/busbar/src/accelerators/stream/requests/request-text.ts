@@ -30,11 +30,24 @@ const refused: ReadonlySet<string> = new Set(['expect', 'te', 'trailer', 'transf
 export function readRequest(bytes: Buffer): TextRequest | undefined {
   const end = bytes.indexOf(headEnd)
   if (end === -1 || end > maxHead) return undefined
-  const lines = bytes.toString('latin1', 0, end).split('\r\n')
+  return readParts(bytes.toString('latin1', 0, end), bytes.subarray(end + headEnd.length))
+}
+
+/** The same for what a client writes in two parts. `head` ends with an empty line. */
+export function readRequestParts(head: string, body: Uint8Array | null): TextRequest | undefined {
+  const end = head.length - headEnd.length
+  if (end > maxHead || head.indexOf(headEnd) !== end) return undefined
+  return readParts(head.slice(0, end), body ?? nothing)
+}
+
+const nothing = Buffer.alloc(0)
+
+function readParts(head: string, bytes: Uint8Array): TextRequest | undefined {
+  const lines = head.split('\r\n')
   const [, method, path] = requestLine.exec(lines[0]!) ?? []
   const fields = method === undefined ? undefined : readFields(lines)
-  if (fields === undefined || fields.length !== bytes.length - end - headEnd.length) return undefined
-  const body = fields.length === 0 ? null : bodyOf(bytes.subarray(end + headEnd.length))
+  if (fields === undefined || fields.length !== bytes.length) return undefined
+  const body = fields.length === 0 ? null : bodyOf(bytes)
   const request = { method: method!, path: path!, rawHeaders: fields.raw, body, streamed: false }
   return { request, hops: fields.hops }
 }
@@ -68,6 +81,7 @@ function readFields(lines: readonly string[]): Fields | undefined {
 }
 
 /** The same bytes. */
-function bodyOf(bytes: Buffer): string | Uint8Array {
-  return bytes.length <= maxText && isAscii(bytes) ? bytes.toString('latin1') : bytes
+function bodyOf(bytes: Uint8Array): string | Uint8Array {
+  if (bytes.length > maxText || !isAscii(bytes)) return bytes
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -25,7 +26,12 @@ export interface Undici {
   errors: Record<string, new () => Error>
 }
 
-export interface UndiciDispatcher {
+export interface UndiciDispatcher extends EventEmitter {
+  readonly closed: boolean
+  readonly destroyed: boolean
+  /** Since version 7. */
+  readonly stats?: object
+  destroy(error?: Error): Promise<void>
   dispatch(options: object, handler: object): boolean
   request(options: object): Promise<Answer>
   compose(...interceptors: unknown[]): UndiciDispatcher

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { RemoteEndpoint } from '../../../../src/mesh/routing/endpoint.ts'
 import { Router } from '../../../../src/mesh/routing/router.ts'
 import { startMesh, type Mesh } from '../../../../src/mesh/mesh.ts'
 import { exchanges, streams } from '../../../support/mesh/accelerators.ts'
@@ -41,7 +42,7 @@ export async function openSides(): Promise<Sides> {
   )
   const links = new DisposableStack()
   for (const endpoint of endpoints)
-    if (way.overLink) router.addRemote(links.use(linkedEndpoint(endpoint)))
+    if (way.overLink || way.toHost) router.addRemote(links.use(linked(endpoint)))
     else router.add(endpoint)
   const servers = [0, 1].map(() => createServer(createProgram((call) => seen.tcp.push(call))).listen(0, '127.0.0.1'))
   await Promise.all(servers.map((server) => once(server, 'listening')))
@@ -67,6 +68,11 @@ export async function openSides(): Promise<Sides> {
       for (let turn = 0; turn < 3; turn++) await nextTurn()
     },
   }
+}
+
+function linked(endpoint: TestEndpoint): RemoteEndpoint & Disposable {
+  const remote = linkedEndpoint(endpoint)
+  return way.toHost ? Object.assign(remote, { host: 'tcp:the other app' }) : remote
 }
 
 /**

@@ -20,7 +20,7 @@ export interface Caller {
   readonly extra: object
 }
 
-export type Way = 'wrapped' | 'by dispatcher' | 'wrapped, to the network'
+export type Way = 'wrapped' | 'by dispatcher' | 'wrapped, to the network' | 'by an agent of its own'
 
 /**
  * For tests in which the owner of the global dispatcher matters: a copy outside the mesh then uses
@@ -28,6 +28,8 @@ export type Way = 'wrapped' | 'by dispatcher' | 'wrapped, to the network'
  */
 export const ownDispatcher: readonly Way[] = ['wrapped', 'wrapped, to the network']
 export const allWays: readonly Way[] = ['wrapped', 'by dispatcher', 'wrapped, to the network']
+/** Over connections, which look the same whatever undici makes of the options. */
+const onConnections: readonly Way[] = ['by an agent of its own']
 
 /**
  * One version, reached in all ways. Each must look like that version over a connection of its own.
@@ -48,20 +50,23 @@ export function openBench(version: Version): Bench {
   const folder = new ProgramFolder(version)
   let late: Undici
   let agent: UndiciDispatcher
+  let own: UndiciDispatcher
   let sides: Sides
   before(async () => {
     sides = await openSides()
     late = folder.load()
     agent = new early.Agent()
+    own = new late.Agent()
   })
   after(async () => {
     // Without `exchange` all copies behave the same.
-    const dispatchers = new Set([agent, late.getGlobalDispatcher(), early.getGlobalDispatcher()])
+    const dispatchers = new Set([agent, own, late.getGlobalDispatcher(), early.getGlobalDispatcher()])
     for (const dispatcher of dispatchers) await dispatcher.close()
     await sides[Symbol.asyncDispose]()
     folder[Symbol.dispose]()
   })
   const callerOf = (way: Way | 'reference'): Caller => {
+    if (way === 'by an agent of its own') return { undici: late, side: sides.mesh, extra: { dispatcher: own } }
     const side = way === 'wrapped' || way === 'by dispatcher' ? sides.mesh : sides.tcp
     // Then nothing is between the copies and the dispatcher that they share with Node.
     const isPlain = way === 'reference' || !isOn('exchange')
@@ -81,7 +86,7 @@ export function openBench(version: Version): Bench {
       test(name, async () => {
         const reference = await observe(callerOf('reference'))
         ok(reference !== undefined)
-        for (const way of ways) deepStrictEqual(await observe(callerOf(way)), reference, way)
+        for (const way of [...ways, ...onConnections]) deepStrictEqual(await observe(callerOf(way)), reference, way)
       })
     },
   }

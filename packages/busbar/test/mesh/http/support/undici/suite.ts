@@ -1,6 +1,7 @@
 import { suite } from 'node:test'
 import type { Version } from '../copies.ts'
 import { testAnswers } from './answers.ts'
+import { testAgents } from './agents.ts'
 import { openBench } from './bench.ts'
 import { testBodies } from './bodies.ts'
 import { testFailures } from './failures.ts'
@@ -18,5 +19,6 @@ export function testUndici(version: Version): void {
     testRequests(bench)
     testFailures(bench)
     testFunctions(bench)
+    testAgents(bench)
   })
 }

@@ -1,0 +1,4 @@
+import { way } from '../../../support/mesh/byte-mesh.ts'
+
+way.toHost = true
+await import('../undici6.test.ts')
