@@ -137,7 +137,10 @@ export class Succession {
    */
   async #handOverFile(worker: WorkerHandle, { worker: successor, app }: Successor): Promise<void> {
     this.#predecessor = worker
-    const order = { kind: 'pause', limit: 0.75 * app.stopTimeout, handsOver: true } as const
+    const { mode, timing } = this.#parts
+    // Before the next generation ends this worker.
+    const time = mode === 'start' ? app.stopTimeout : Math.min(app.stopTimeout, timing.devDrain)
+    const order = { kind: 'pause', limit: 0.75 * time, handsOver: true } as const
     const left = await timeLeft(pauseOwner(worker, order), app.stopTimeout)
     this.#parts.announce(successor)
     await this.#retire(worker, left)

@@ -41,6 +41,14 @@ describe('the next owner of a queue', () => {
     }
   })
 
+  it('is called before the next edit ends the running one, in development', async () => {
+    const never = (): Promise<void> => new Promise(() => {})
+    const { succession, calls } = await prepared('/queue', 'dev')
+    succession.takeOver(workerOf('/queue', 'running', calls, never))
+    await succession.makeRoom(undefined, false, 10_000)
+    assert.deepEqual(calls, ['pause', 'next', 'leave', 'drain running', 'end running'])
+  })
+
   it('is called at once if it has another file', async () => {
     const { succession, calls } = await prepared('/moved')
     succession.takeOver(workerOf('/queue', 'running', calls))
@@ -49,12 +57,12 @@ describe('the next owner of a queue', () => {
   })
 })
 
-async function prepared(queueFile: string | undefined) {
+async function prepared(queueFile: string | undefined, mode: 'start' | 'dev' = 'start') {
   const calls: string[] = []
   const next = workerOf(queueFile, 'next', calls)
   const succession = new Succession({
-    mode: 'start',
-    timing: { devDrain: 0 },
+    mode,
+    timing: { devDrain: 40 },
     launch: () => next,
     announce: () => void calls.push('next'),
     leave: async () => void calls.push('leave'),
@@ -80,5 +88,6 @@ function workerOf(
       await pause()
     },
     drain: async () => void calls.push(`drain ${name}`),
+    end: async () => void calls.push(`end ${name}`),
   } as unknown as WorkerHandle
 }
