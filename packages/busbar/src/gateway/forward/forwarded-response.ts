@@ -93,6 +93,9 @@ export class ForwardedResponse implements ExchangeHandler {
     const fields = endToEndHeaders(rawHeaders, { keepsFraming: hasChunks, upgrade })
     this.#hasNoEnd = !hasChunks && hasUnknownLength(fields)
     this.#guard(() => {
+      if (hasDoubtfulEnd(fields)) throw new TypeError('its fields state more than one end of its body')
+      // What is behind the stated length would be read as the next response.
+      res.strictContentLength = true
       // The service has set a date, or has chosen not to.
       res.sendDate = false
       res.writeHead(status, statusText, hasChunks && hasUnknownLength(fields) ? fields : withoutTrailer(fields))
@@ -109,11 +112,15 @@ export class ForwardedResponse implements ExchangeHandler {
   }
 
   onData(chunk: Uint8Array | string): boolean {
+    if (this.#isOver) return true
     const { res } = this.#parts
-    this.#isHeadHeld = false
-    if (this.#isOver || res.write(chunk)) return true
-    res.once('drain', () => this.exchange!.resume())
-    return false
+    let hasRoom = true
+    this.#guard(() => {
+      hasRoom = res.write(chunk)
+      this.#isHeadHeld = false
+    })
+    if (!hasRoom) res.once('drain', () => this.exchange!.resume())
+    return hasRoom
   }
 
   onEnd(trailers: Readonly<Record<string, string | string[]>>): void {
@@ -221,6 +228,20 @@ function mayHaveChunks({ method, httpVersionMinor }: IncomingMessage, status: nu
 
 function hasUnknownLength(fields: readonly string[]): boolean {
   return !fields.some((name, at) => at % 2 === 0 && name.toLowerCase() === 'content-length')
+}
+
+/** Receivers disagree about where such a body ends (RFC 9112, 6.3). */
+function hasDoubtfulEnd(fields: readonly string[]): boolean {
+  let length: string | undefined
+  let hasCoding = false
+  for (let at = 0; at < fields.length; at += 2) {
+    const name = fields[at]!.toLowerCase()
+    if (name === 'transfer-encoding') hasCoding = true
+    if (name !== 'content-length') continue
+    if (!/^\d+$/.test(fields[at + 1]!) || (length !== undefined && length !== fields[at + 1])) return true
+    length = fields[at + 1]
+  }
+  return hasCoding && length !== undefined
 }
 
 /** Without chunks there are no trailers, and Node throws for a `Trailer` field. */
