@@ -98,8 +98,6 @@ function requestOf({ method, caller }: CallHead, payload: unknown, ended: boolea
   if (!isRequestValue(payload)) return undefined
   const [path, lines, body] = payload
   const rawHeaders = fromLines(lines)
-  // A name without its value.
-  if (rawHeaders.length % 2 !== 0) return undefined
   // Only the gateway has no service name.
   const maxResponseHead = caller === undefined ? maxForwardedHead : undefined
   return { method, path, rawHeaders, body, streamed: !ended, maxResponseHead }

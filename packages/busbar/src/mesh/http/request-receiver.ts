@@ -1,7 +1,7 @@
 import { type ErrorRecord, restoreError } from '../../contract/errors.ts'
 import type { Channel, ChannelHandler } from '../links/link.ts'
 import type { Exchange } from './exchange.ts'
-import { isChunk, malformed } from './wire.ts'
+import { areFields, isChunk, malformed } from './wire.ts'
 
 /** Receives the rest of a request over a link: body, trailers, cancellation. */
 export class RequestReceiver implements ChannelHandler {
@@ -32,7 +32,8 @@ export class RequestReceiver implements ChannelHandler {
 
   onEnd(trailers: unknown): void {
     this.#ended = true
-    this.#exchange.end(Array.isArray(trailers) ? (trailers as string[]) : undefined)
+    if (trailers == null || areFields(trailers)) this.#exchange.end(trailers ?? undefined)
+    else this.#exchange.abort(malformed('the trailers', this.#service))
   }
 
   onCancel(reason: ErrorRecord): void {

@@ -39,21 +39,52 @@ export function toHead([status, statusText, lines]: HeadValue): ResponseHead {
 }
 
 /**
- * The workers of an app trust each other, but a bug in one must not raise an exception in another.
+ * Another app, or a bug in another worker, must not raise an exception in this one: clients and
+ * servers throw for fields that no HTTP message can have.
  */
 export function isRequestValue(value: unknown): value is RequestValue {
   if (!Array.isArray(value) || value.length !== 3) return false
   const [path, lines, body] = value as unknown[]
-  return typeof path === 'string' && typeof lines === 'string' && (body === null || isChunk(body))
+  return typeof path === 'string' && areLines(lines) && (body === null || isChunk(body))
 }
 
 export function isHeadValue(value: unknown): value is HeadValue {
   if (!Array.isArray(value)) return false
-  const [status, statusText, lines, body] = value as unknown[]
-  if (!isStatus(status) || typeof statusText !== 'string' || typeof lines !== 'string') return false
+  const [status, statusText, lines, body, trailers] = value as unknown[]
+  if (!isStatus(status) || typeof statusText !== 'string' || !areLines(lines)) return false
   if (!reasonPhrase.test(statusText)) return false
-  return body === undefined || body === null || isChunk(body)
+  return (body == null || isChunk(body)) && (trailers == null || isTrailers(trailers))
 }
+
+export function isTrailers(value: unknown): value is Trailers {
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false
+  const fields = Object.entries(value).flatMap(([name, values]) => [values].flat().flatMap((one) => [name, one]))
+  return areFields(fields)
+}
+
+/**
+ * Name, value, name, value…, as Node's own parser and `setHeader` check them (RFC 9110, 5.1 and
+ * 5.5). One expression for all of them would overflow its stack for what fits into a packet.
+ */
+export function areFields(fields: unknown): fields is string[] {
+  if (!Array.isArray(fields) || fields.length % 2 !== 0) return false
+  return fields.every((text: unknown, at) => typeof text === 'string' && (at % 2 === 0 ? isName(text) : isValue(text)))
+}
+
+function areLines(lines: unknown): lines is string {
+  return typeof lines === 'string' && areFields(fromLines(lines))
+}
+
+function isName(text: string): boolean {
+  return text !== '' && !notInName.test(text)
+}
+
+function isValue(text: string): boolean {
+  return !notInValue.test(text)
+}
+
+const notInName = /[^\w!#$%&'*+.^`|~-]/
+const notInValue = /[^\t\u0020-\u007e\u0080-\u00ff]/
 
 /** What a server of Node can send (RFC 9112, 4). `Response` throws for another text. */
 const reasonPhrase = /^[\t\u0020-\u007e\u0080-\u00ff]*$/

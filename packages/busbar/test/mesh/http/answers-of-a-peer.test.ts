@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { it } from 'node:test'
 import type { ErrorRecord } from '../../../src/contract/errors.ts'
 import { answerRequests } from '../../../src/mesh/http/answer-requests.ts'
-import { fromRecord, isHeadValue } from '../../../src/mesh/http/wire.ts'
+import { areFields, fromRecord, isHeadValue, isTrailers } from '../../../src/mesh/http/wire.ts'
 import { Router } from '../../../src/mesh/routing/router.ts'
 import { head, linked, CallRecorder } from '../../support/mesh/links.ts'
 import { TestEndpoint } from '../../support/mesh/test-endpoint.ts'
@@ -28,6 +28,55 @@ it('a head that no server of Node sends is malformed', () => {
   const heads = [...statuses.map((status) => [status, 'OK', '']), [200, 'O\r\nK: 1', ''], [200, '漢', ''], [200, 'OK']]
   for (const head of heads) assert.equal(isHeadValue(head), false)
   for (const text of ['', 'OK', 'Très bien\t']) assert.equal(isHeadValue([200, text, '']), true)
+})
+
+const fields = (...texts: string[]): string => texts.join('\u007f')
+
+it('a head whose fields no HTTP message has is malformed', () => {
+  const faulty = [fields('a'), fields('a', 'b', 'c'), fields('', 'b'), fields('a b', 'c'), fields('a:', 'c')]
+  const lines = [
+    ...faulty,
+    fields('a', 'b\r\nc: d'),
+    fields('a\nb', 'c'),
+    fields('a', '漢'),
+    fields('a', '\0'),
+    5,
+    null,
+  ]
+  for (const one of lines) assert.equal(isHeadValue([200, 'OK', one, 'x', null]), false, String(one))
+  for (const one of ['', fields('a', ''), fields('a', '\tü'), fields("x-!#$%&'*+.^_`|~0", 'b', 'a', 'b, c')])
+    assert.equal(isHeadValue([200, 'OK', one, 'x', null]), true, one)
+})
+
+it('trailers that are null are none, and others are fields', () => {
+  const head = [200, 'OK', '', 'x']
+  for (const trailers of [undefined, null, {}, { a: 'b' }, { a: ['b', 'c'] }])
+    assert.equal(isHeadValue([...head, trailers]), true)
+  const lists = [['a', 'b'], [['a', 'b']], new Uint8Array(2), new Map([['a', 'b']]), new Date(0)]
+  const records = [
+    { a: null },
+    { a: 5 },
+    { a: [['b']] },
+    { '': 'b' },
+    { a: 'b\n' },
+    { 'a\r\nb': 'c' },
+    { a: 'b\u007fc\u007fd' },
+  ]
+  for (const trailers of [5, 'a', true, ...lists, ...records]) {
+    assert.equal(isTrailers(trailers), false)
+    assert.equal(isHeadValue([...head, trailers]), false)
+  }
+})
+
+it('trailers of a request are names and values', () => {
+  for (const given of [[], ['a', 'b'], ['a', '', 'a', 'c']]) assert.equal(areFields(given), true)
+  const faulty = [5, 'ab', {}, ['a'], [''], ['a', 5], ['a', 'b\u007fc'], ['a', 'b\r\n'], [['a', 'b'], 'c']]
+  for (const given of faulty) assert.equal(areFields(given), false)
+})
+
+it('many fields are checked, too', () => {
+  const many = `${fields('a', 'b', '').repeat(8_000_000)}${fields('a', 'b')}`
+  assert.deepEqual([isHeadValue([200, '', many]), isHeadValue([200, '', `${many}\n`])], [true, false])
 })
 
 it('a request whose last field has no value is refused', async () => {

@@ -53,14 +53,18 @@ describe('a peer that violates the protocol', () => {
       assert.deepEqual([link.inFlight, link.answering], [0, 0])
     })
 
-  it('is disconnected: a reply to a stream', async () => {
-    const { link, peer } = talkedTo()
-    const pending = new CallRecorder()
-    link.open({ ...head, kind: 'stream' }, 1, true, pending)
-    peer.send({ text: '[[2,-1,1,1,5]]', bytes: [] })
-    assert.equal((await link.closed).message, 'worker 1 sent a reply to a stream')
-    assert.equal((await pending.over)?.code, 'LINK_LOST')
-  })
+  for (const [name, last, fault] of [
+    ['a reply', 1, 'sent a reply to a stream'],
+    ['the beginning of a reply', 0, 'sent the beginning of a reply to a typed call'],
+  ] as const)
+    it(`is disconnected: ${name} to a stream`, async () => {
+      const { link, peer } = talkedTo()
+      const pending = new CallRecorder()
+      link.open({ ...head, kind: 'stream' }, 1, true, pending)
+      peer.send({ text: `[[2,-1,${last},1,5]]`, bytes: [] })
+      assert.equal((await link.closed).message, `worker 1 ${fault}`)
+      assert.equal((await pending.over)?.code, 'LINK_LOST')
+    })
 
   it('is disconnected if a frame has more leaves than it may have', async () => {
     const { link, peer } = talkedTo()

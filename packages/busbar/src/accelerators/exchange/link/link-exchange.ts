@@ -13,13 +13,13 @@ import {
   fromRecord,
   isChunk,
   isHeadValue,
+  isTrailers,
   malformed,
   toHead,
   toLines,
   type Chunk,
   type HeadValue,
   type RequestValue,
-  type Trailers,
 } from '../../../mesh/http/wire.ts'
 
 /** One call to an instance in another worker. */
@@ -92,23 +92,22 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
   // Called by the channel
 
   onReply(value: unknown, last: boolean): void {
-    const head = this.#receiveHead(value)
+    const head = this.#receiveHead(value, last)
     if (!last || head === undefined) return
-    // An informational head is not the last one.
-    if (!this.#hasHead) return this.#failMalformed()
-    if (head[3] !== undefined && head[3] !== null) this.queueChunk(asChunk(head[3]))
-    this.queueEnd(head[4])
+    const [, , , body, trailers] = head
+    if (body != null) this.queueChunk(asChunk(body))
+    this.queueEnd(trailers ?? undefined)
   }
 
   onData(value: unknown): void {
     this.#untaken++
-    if (!this.#hasHead) this.#receiveHead(value)
+    if (!this.#hasHead) this.#receiveHead(value, false)
     else if (isChunk(value)) this.queueChunk(asChunk(value))
     else this.#failMalformed()
   }
 
   onEnd(value: unknown): void {
-    if (this.#hasHead) this.queueEnd((value ?? undefined) as Trailers | undefined)
+    if (this.#hasHead && (value == null || isTrailers(value))) this.queueEnd(value ?? undefined)
     else this.#failMalformed()
   }
 
@@ -134,8 +133,9 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
     return this.#upload?.ended === false
   }
 
-  #receiveHead(value: unknown): HeadValue | undefined {
-    if (!isHeadValue(value)) {
+  #receiveHead(value: unknown, last: boolean): HeadValue | undefined {
+    // An informational head is not the last one.
+    if (!isHeadValue(value) || (last && value[0] < 200)) {
       this.#failMalformed()
       return undefined
     }

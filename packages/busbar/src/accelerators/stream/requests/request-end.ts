@@ -287,8 +287,10 @@ function isParseError({ code }: NodeJS.ErrnoException): boolean {
   return typeof code === 'string' && code.startsWith('HPE_')
 }
 
-/** The callee has not closed the connection in order. */
+/** The callee has not closed the connection in order, or has sent what is no answer. */
 function isLoss(error: Error): boolean {
   const reason = BusbarError.is(error) ? error : error.cause
-  return BusbarError.is(reason, 'LINK_LOST') || BusbarError.is(reason, 'WORKER_DIED')
+  return losses.some((code) => BusbarError.is(reason, code))
 }
+
+const losses = ['LINK_LOST', 'WORKER_DIED', 'INTERNAL'] as const

@@ -6,7 +6,7 @@ type AnswerFrame = 'reply' | 'head' | 'data' | 'end'
 
 const faults = {
   reply: 'sent a reply to a stream',
-  head: 'sent the beginning of a reply to a call',
+  head: 'sent the beginning of a reply to a typed call',
   data: 'sent a value of a stream to a call',
   end: 'ended a call that it has not answered',
 } as const satisfies Record<AnswerFrame, string>

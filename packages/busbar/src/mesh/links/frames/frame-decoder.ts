@@ -117,7 +117,9 @@ export function recordAt(frame: Frame, at: number, packet: Packet): ErrorRecord 
   const value = valueAt(frame, at, packet) as Partial<ErrorRecord> | null | undefined
   if (typeof value?.code !== 'string' || typeof value.message !== 'string')
     throw new ProtocolError('sent an error without a code')
-  return value as ErrorRecord
+  const { code, message, hint, service, stack, data } = value
+  const isWhole = [hint, service, stack].every((text) => text === undefined || typeof text === 'string')
+  return isWhole ? (value as ErrorRecord) : { code, message, data }
 }
 
 /** The values of a frame of many calls: as they are, or their leaves and then their shape. */

@@ -32,6 +32,8 @@ export class FrameReader {
   readonly #isForeign: boolean
   /** Frames that the packet may still have. */
   #left = 0
+  /** Of the frame that is passed on. Its last frame ends it before its handler runs. */
+  #current: LiveChannel | undefined
 
   /** `isForeign`: the peer belongs to another app. */
   constructor(receiver: FrameReceiver, isForeign: boolean) {
@@ -39,8 +41,22 @@ export class FrameReader {
     this.#isForeign = isForeign
   }
 
-  /** Throws {@link ProtocolError} for what a peer may not send. */
+  /**
+   * Throws {@link ProtocolError} for what a peer may not send. What another app sends must not end
+   * the process by any other exception: its link ends instead.
+   */
   read(packet: Packet): void {
+    try {
+      this.#read(packet)
+    } catch (error) {
+      if (!this.#isForeign || error instanceof ProtocolError) throw error
+      throw new ProtocolError(`sent what cannot be handled: ${BusbarError.from(error).message}`)
+    } finally {
+      this.#current = undefined
+    }
+  }
+
+  #read(packet: Packet): void {
     this.#left = this.#isForeign ? maxFrames : Infinity
     const { frames, size } = framesOf(packet, this.#isForeign)
     this.#receiver.reads(size)
@@ -66,7 +82,7 @@ export class FrameReader {
       try {
         this.#receiver.onCall(id, head, value, ended)
       } catch (error) {
-        this.#failed(error, id)
+        this.#failed(error, this.#receiver.callOf(id))
       }
       id++
     }
@@ -82,7 +98,7 @@ export class FrameReader {
       try {
         this.#channel(id)?.onReply(value, true)
       } catch (error) {
-        this.#failed(error, id)
+        this.#failed(error, this.#current)
       }
       id--
     }
@@ -95,18 +111,17 @@ export class FrameReader {
   }
 
   #readFrame(frame: Frame, packet: Packet): void {
+    this.#current = undefined
     try {
       this.#pass(frame, packet)
     } catch (error) {
-      this.#failed(error, frame[1] as number)
+      this.#failed(error, frame[0] === frameTypes.call ? this.#receiver.callOf(frame[1] as number) : this.#current)
     }
   }
 
   /** Handlers do not throw. If one does, only its own call fails. */
-  #failed(error: unknown, id: number): void {
-    if (error instanceof ProtocolError) throw error
-    const channel = this.#receiver.callOf(id)
-    if (channel === undefined) throw error
+  #failed(error: unknown, channel: LiveChannel | undefined): void {
+    if (error instanceof ProtocolError || channel === undefined) throw error
     channel.abort(BusbarError.from(error).toRecord())
   }
 
@@ -151,6 +166,7 @@ export class FrameReader {
     const channel = this.#receiver.callOf(id as number)
     if (channel === undefined && !this.#receiver.hasKnown(id as number))
       throw new ProtocolError('sent a frame of an unknown call')
+    this.#current = channel
     return channel
   }
 }
