@@ -42,18 +42,27 @@ export const semanticsSuites = ['mesh', 'gateway', 'worker', 'raw', 'typed'].map
 /** Documented APIs of Node only (docs/guides/scale/accelerators.md). */
 export const withoutAccelerators = { BUSBAR_ACCELERATORS: 'none' } as const
 
+/** Agents of older versions of undici, which the complete run of `npm test` has. */
+const olderAgents = [6, 7].map((major) => `--without=packages/busbar/test/mesh/http/to-host/undici${major}.test.ts`)
+
 /**
  * The suites that compare with TCP and plain Node. `npm test` has time only for these on Node 26.
  */
-export const comparingSuites = ['mesh', 'worker', 'raw'].map((name) => `packages/busbar/test/${name}`)
+export const comparingSuites = [
+  ...['mesh', 'worker', 'raw'].map((name) => `packages/busbar/test/${name}`),
+  ...olderAgents,
+]
 
 /**
  * Those whose calls an accelerator would carry. `npm test` runs them without accelerators, too;
  * `npm run test:full` all semantics suites.
  */
-export const acceleratedSuites = ['mesh/conformance', 'mesh/http', 'mesh/sockets', 'raw/placements.test.ts'].map(
-  (name) => `packages/busbar/test/${name}`,
-)
+export const acceleratedSuites = [
+  ...['mesh/conformance', 'mesh/http', 'mesh/sockets', 'raw/placements.test.ts'].map(
+    (name) => `packages/busbar/test/${name}`,
+  ),
+  ...olderAgents,
+]
 
 /**
  * What `npm test` leaves to `npm run test:full`: each waits for minutes until faults pass, starts
@@ -71,6 +80,8 @@ export const longSuites = [
   'packages/lab/test/try-app/learning.test.ts',
   'packages/lab/test/try-app/services-today.test.ts',
   'packages/lab/test/try-app/side-by-side.test.ts',
+  'packages/lab/test/try-app/try-command.test.ts',
+  'packages/lab/test/user-app/user-app.test.ts',
 ]
 
 /** The suites whose requests come through the gateway's port. */
