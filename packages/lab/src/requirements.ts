@@ -38,8 +38,8 @@ export interface InstallOptions {
 }
 
 /**
- * Finds, installs and builds the requirements of arms. Failures are in `missing`. Throws only when
- * the signal aborts.
+ * Finds, installs and builds the requirements of arms. Never throws: failures are in `missing`, and
+ * what the signal has ended, too.
  */
 export async function installRequirements(
   arms: readonly Arm[],
@@ -56,7 +56,6 @@ export async function installRequirements(
         Object.assign(versions, await versionOf(requiresCommand, { signal, limit: versionLimit }))
       if (requires !== undefined) Object.assign(versions, await installFor(arm, requires, installing, onStart))
     } catch (error) {
-      signal?.throwIfAborted()
       missing.set(arm.name, (error as Error).message)
     }
   }
