@@ -75,6 +75,7 @@ export const longSuites = [
   'packages/busbar/test/hosts/fault-run.test.ts',
   'packages/busbar/test/observe/metrics/retries.test.ts',
   'packages/busbar/test/queues/cluster-faults.test.ts',
+  'packages/busbar/test/supervisor/accept/descriptors.test.ts',
   'packages/lab/test/scenarios/arms.test.ts',
   'packages/lab/test/stats/faults-in-slices.test.ts',
   'packages/lab/test/try-app/learning.test.ts',
