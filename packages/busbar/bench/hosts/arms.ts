@@ -33,10 +33,8 @@ interface Arm {
   readonly open: (setup: Setup, port: number) => Promise<Measure>
 }
 
-const undiciInProgram: Arm = {
-  serve: serveHttp,
-  open: async ({ identity }, port) => await inProgram(`http://127.0.0.1:${port}/`, 'own', await freePort(), identity),
-}
+/** The agent of a program: undici's default one, or one of its own, with or without a limit of connections. */
+type ProgramAgent = 'global' | 'own' | 'limited'
 
 export const arms: Readonly<Record<string, Arm>> = {
   undici: {
@@ -52,9 +50,11 @@ export const arms: Readonly<Record<string, Arm>> = {
     open: async ({ identity }, port) =>
       measured(callerOf(await ShopCaller.open([{ protocol: 'tls', host: '127.0.0.1', port }], { own: identity }))),
   },
-  'undici in a program': undiciInProgram,
+  'undici in a program': programOverTcp('limited'),
+  'undici without a limit in a program': programOverTcp('own'),
   'http over tls in a program': programOverTls('global'),
   'http over tls by an own agent': programOverTls('own'),
+  'http over tls by a limited agent': programOverTls('limited'),
   'raw nats': {
     async serve({ nats }) {
       const connection = await connect({ servers: `127.0.0.1:${nats}` })
@@ -125,7 +125,14 @@ function callByUndici(url: string): Call {
   }
 }
 
-function programOverTls(agent: 'own' | 'global'): Arm {
+function programOverTcp(agent: ProgramAgent): Arm {
+  return {
+    serve: serveHttp,
+    open: async ({ identity }, port) => await inProgram(`http://127.0.0.1:${port}/`, agent, await freePort(), identity),
+  }
+}
+
+function programOverTls(agent: ProgramAgent): Arm {
   return {
     async serve({ identity }) {
       const port = await freePort()
@@ -137,7 +144,7 @@ function programOverTls(agent: 'own' | 'global'): Arm {
 }
 
 /** `port`: of the app that `stock.internal` is in. */
-async function inProgram(url: string, agent: 'own' | 'global', port: number, identity: Identity): Promise<Measure> {
+async function inProgram(url: string, agent: ProgramAgent, port: number, identity: Identity): Promise<Measure> {
   const near = await startNearApp(port, identity)
   return async (duration) => {
     const query = new URLSearchParams({ url, agent, duration: String(duration) })

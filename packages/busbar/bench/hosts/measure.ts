@@ -23,7 +23,8 @@ const against: Record<string, readonly string[]> = {
   tcp: ['undici'],
   'mutual tls': ['undici'],
   'http over tls in a program': ['undici in a program'],
-  'http over tls by an own agent': ['undici in a program'],
+  'http over tls by an own agent': ['undici in a program', 'undici without a limit in a program'],
+  'http over tls by a limited agent': ['undici in a program'],
   nats: ['raw nats', 'batched nats', 'moleculer'],
   'batched nats': ['moleculer'],
 }

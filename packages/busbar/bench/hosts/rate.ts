@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 
 export const order = { id: 7, items: [{ sku: 'a-1', count: 2 }], note: 'as soon as possible' }
 const inFlight = 64
-/** Of undici: it is faster with 16 than with one for each call. */
+/** Of agents with a limit. Over plain TCP, undici is about as fast with 16 as with one for each call. */
 export const connections = 16
 
 export type Call = () => Promise<unknown>

@@ -4,14 +4,14 @@ import { Agent, request } from 'undici8'
 import { connections, order, rate } from '../rate.ts'
 
 const headers = { 'content-type': 'application/json' }
-const agent = new Agent({ connections })
+const agents = { limited: new Agent({ connections }), own: new Agent() }
 
 createServer((incoming, response) => {
   const { searchParams } = new URL(incoming.url, 'http://localhost')
   const url = searchParams.get('url')
-  const own = searchParams.get('agent') === 'own' ? { dispatcher: agent } : {}
+  const dispatcher = agents[searchParams.get('agent')]
   const call = async () => {
-    const { body } = await request(url, { ...own, method: 'POST', headers, body: JSON.stringify(order) })
+    const { body } = await request(url, { dispatcher, method: 'POST', headers, body: JSON.stringify(order) })
     return await body.json()
   }
   void rate(call, Number(searchParams.get('duration'))).then(

@@ -69,7 +69,9 @@ function plan(
 function areSupported(options: unknown): options is Options | null | undefined {
   if (options == null) return true
   if (typeof options !== 'object') return false
-  for (const key of Object.keys(options)) if (!supported.has(key)) return false
+  for (const key of Object.keys(options))
+    // An undefined dispatcher is the default one.
+    if (!supported.has(key) && !(key === 'dispatcher' && Reflect.get(options, key) === undefined)) return false
   return true
 }
 
