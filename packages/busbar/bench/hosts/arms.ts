@@ -33,7 +33,7 @@ interface Arm {
   readonly open: (setup: Setup, port: number) => Promise<Measure>
 }
 
-/** The agent of a program: undici's default one, or one of its own, with or without a limit of connections. */
+/** undici's default dispatcher, or an agent of the program's own, without or with a limit. */
 type ProgramAgent = 'global' | 'own' | 'limited'
 
 export const arms: Readonly<Record<string, Arm>> = {

@@ -1,6 +1,5 @@
 import type { ErrorCode, ErrorRecord } from '../../contract/errors.ts'
 import type { CallId } from '../../shared/calls/call-id.ts'
-import { isHeadValue } from '../http/wire.ts'
 import type { CallHead, Channel, ChannelHandler, Link } from '../links/link.ts'
 
 /** How the calls of a link end. */
@@ -153,7 +152,7 @@ class ObservedCall implements Channel, ChannelHandler {
   // From the callee
 
   onReply(value: unknown, last: boolean): void {
-    if (this.#head.kind === 'http' && isHeadValue(value)) this.#isFaulty = faultyStatuses.has(value[0])
+    if (this.#head.kind === 'http' && Array.isArray(value)) this.#isFaulty = faultyStatuses.has(value[0])
     if (last) this.#end(this.#isFaulty)
     this.#handler.onReply?.(value, last)
   }

@@ -12,7 +12,7 @@ import { ResponseSender } from './response-sender.ts'
 import { MeasuredExchange } from '../tracing/measured-exchange.ts'
 import { readTrace, writeTrace } from '../tracing/trace-headers.ts'
 import { TextExchange } from './text-exchange.ts'
-import { fromLines, isRequestValue, malformed } from './wire.ts'
+import { malformed, readRequest } from './wire.ts'
 
 /**
  * Answers HTTP requests that arrive over a link. Each is made again to the instance in this thread,
@@ -95,12 +95,11 @@ function refusalOf({ router }: MeshContext, service: string, endpoint: LocalEndp
 
 /** Undefined for what is no request. */
 function requestOf({ method, caller }: CallHead, payload: unknown, ended: boolean): ExchangeRequest | undefined {
-  if (!isRequestValue(payload)) return undefined
-  const [path, lines, body] = payload
-  const rawHeaders = fromLines(lines)
+  const received = readRequest(payload)
+  if (received === undefined) return undefined
   // Only the gateway has no service name.
   const maxResponseHead = caller === undefined ? maxForwardedHead : undefined
-  return { method, path, rawHeaders, body, streamed: !ended, maxResponseHead }
+  return { method, ...received, streamed: !ended, maxResponseHead }
 }
 
 /**

@@ -28,32 +28,43 @@ export function toLines(fields: readonly string[]): string {
   return fields.join(separator)
 }
 
-/** A fresh list. */
-export function fromLines(lines: string): string[] {
-  return lines === '' ? [] : lines.split(separator)
-}
-
-export function toHead([status, statusText, lines]: HeadValue): ResponseHead {
-  const rawHeaders = fromLines(lines)
-  return { status, statusText, headers: foldHeaders(rawHeaders), rawHeaders }
+/** A request that has arrived. `body`: if it is complete with the head. */
+export interface ReceivedRequest {
+  readonly path: string
+  readonly rawHeaders: string[]
+  readonly body: Chunk | null
 }
 
 /**
- * Another app, or a bug in another worker, must not raise an exception in this one: clients and
- * servers throw for fields that no HTTP message can have.
+ * Of a {@link RequestValue}. Returns undefined if it is malformed: another app, or a bug in another
+ * worker, must not raise an exception in this one, and clients and servers throw for fields that no
+ * HTTP message can have.
  */
-export function isRequestValue(value: unknown): value is RequestValue {
-  if (!Array.isArray(value) || value.length !== 3) return false
+export function readRequest(value: unknown): ReceivedRequest | undefined {
+  if (!Array.isArray(value) || value.length !== 3) return undefined
   const [path, lines, body] = value as unknown[]
-  return typeof path === 'string' && areLines(lines) && (body === null || isChunk(body))
+  const rawHeaders = readLines(lines)
+  if (typeof path !== 'string' || notInPath.test(path) || rawHeaders === undefined) return undefined
+  return body === null || isChunk(body) ? { path, rawHeaders, body } : undefined
 }
 
-export function isHeadValue(value: unknown): value is HeadValue {
-  if (!Array.isArray(value)) return false
+/** A head that has arrived. `body` and `trailers`: of a response that is complete with it. */
+export interface ReceivedHead {
+  readonly head: ResponseHead
+  readonly body: Chunk | undefined
+  readonly trailers: Trailers | undefined
+}
+
+/** Of a {@link HeadValue}. Returns undefined if it is malformed. */
+export function readHead(value: unknown): ReceivedHead | undefined {
+  if (!Array.isArray(value)) return undefined
   const [status, statusText, lines, body, trailers] = value as unknown[]
-  if (!isStatus(status) || typeof statusText !== 'string' || !areLines(lines)) return false
-  if (!reasonPhrase.test(statusText)) return false
-  return (body == null || isChunk(body)) && (trailers == null || isTrailers(trailers))
+  if (!isStatus(status) || typeof statusText !== 'string' || !reasonPhrase.test(statusText)) return undefined
+  const rawHeaders = readLines(lines)
+  if (rawHeaders === undefined || (body != null && !isChunk(body))) return undefined
+  if (trailers != null && !isTrailers(trailers)) return undefined
+  const head = { status, statusText, headers: foldHeaders(rawHeaders), rawHeaders }
+  return { head, body: body ?? undefined, trailers: trailers ?? undefined }
 }
 
 export function isTrailers(value: unknown): value is Trailers {
@@ -71,8 +82,11 @@ export function areFields(fields: unknown): fields is string[] {
   return fields.every((text: unknown, at) => typeof text === 'string' && (at % 2 === 0 ? isName(text) : isValue(text)))
 }
 
-function areLines(lines: unknown): lines is string {
-  return typeof lines === 'string' && areFields(fromLines(lines))
+/** A fresh list. */
+function readLines(lines: unknown): string[] | undefined {
+  if (typeof lines !== 'string') return undefined
+  const fields = lines === '' ? [] : lines.split(separator)
+  return areFields(fields) ? fields : undefined
 }
 
 function isName(text: string): boolean {
@@ -83,13 +97,15 @@ function isValue(text: string): boolean {
   return !notInValue.test(text)
 }
 
+/** What Node's clients send and its parser reads. */
+const notInPath = /[^\u0021-\u007e\u0080-\u00ff]/
 const notInName = /[^\w!#$%&'*+.^`|~-]/
 const notInValue = /[^\t\u0020-\u007e\u0080-\u00ff]/
 
 /** What a server of Node can send (RFC 9112, 4). `Response` throws for another text. */
 const reasonPhrase = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 
-function isStatus(status: unknown): boolean {
+function isStatus(status: unknown): status is number {
   return Number.isInteger(status) && (status as number) >= 100 && (status as number) <= 999
 }
 

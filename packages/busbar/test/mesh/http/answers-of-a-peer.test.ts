@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { it } from 'node:test'
 import type { ErrorRecord } from '../../../src/contract/errors.ts'
 import { answerRequests } from '../../../src/mesh/http/answer-requests.ts'
-import { areFields, fromRecord, isHeadValue, isTrailers } from '../../../src/mesh/http/wire.ts'
+import { areFields, fromRecord, isTrailers, readHead, readRequest } from '../../../src/mesh/http/wire.ts'
 import { Router } from '../../../src/mesh/routing/router.ts'
 import { head, linked, CallRecorder } from '../../support/mesh/links.ts'
 import { TestEndpoint } from '../../support/mesh/test-endpoint.ts'
@@ -26,8 +26,8 @@ it('an error of another app becomes one of this one, whatever it has in it', () 
 it('a head that no server of Node sends is malformed', () => {
   const statuses = [-1, 0, 99, 1000, 200.5, '200']
   const heads = [...statuses.map((status) => [status, 'OK', '']), [200, 'O\r\nK: 1', ''], [200, '漢', ''], [200, 'OK']]
-  for (const head of heads) assert.equal(isHeadValue(head), false)
-  for (const text of ['', 'OK', 'Très bien\t']) assert.equal(isHeadValue([200, text, '']), true)
+  for (const head of heads) assert.equal(isHead(head), false)
+  for (const text of ['', 'OK', 'Très bien\t']) assert.equal(isHead([200, text, '']), true)
 })
 
 const fields = (...texts: string[]): string => texts.join('\u007f')
@@ -43,15 +43,15 @@ it('a head whose fields no HTTP message has is malformed', () => {
     5,
     null,
   ]
-  for (const one of lines) assert.equal(isHeadValue([200, 'OK', one, 'x', null]), false, String(one))
+  for (const one of lines) assert.equal(isHead([200, 'OK', one, 'x', null]), false, String(one))
   for (const one of ['', fields('a', ''), fields('a', '\tü'), fields("x-!#$%&'*+.^_`|~0", 'b', 'a', 'b, c')])
-    assert.equal(isHeadValue([200, 'OK', one, 'x', null]), true, one)
+    assert.equal(isHead([200, 'OK', one, 'x', null]), true, one)
 })
 
 it('trailers that are null are none, and others are fields', () => {
   const head = [200, 'OK', '', 'x']
   for (const trailers of [undefined, null, {}, { a: 'b' }, { a: ['b', 'c'] }])
-    assert.equal(isHeadValue([...head, trailers]), true)
+    assert.equal(isHead([...head, trailers]), true)
   const lists = [['a', 'b'], [['a', 'b']], new Uint8Array(2), new Map([['a', 'b']]), new Date(0)]
   const records = [
     { a: null },
@@ -64,7 +64,7 @@ it('trailers that are null are none, and others are fields', () => {
   ]
   for (const trailers of [5, 'a', true, ...lists, ...records]) {
     assert.equal(isTrailers(trailers), false)
-    assert.equal(isHeadValue([...head, trailers]), false)
+    assert.equal(isHead([...head, trailers]), false)
   }
 })
 
@@ -76,7 +76,7 @@ it('trailers of a request are names and values', () => {
 
 it('many fields are checked, too', () => {
   const many = `${fields('a', 'b', '').repeat(8_000_000)}${fields('a', 'b')}`
-  assert.deepEqual([isHeadValue([200, '', many]), isHeadValue([200, '', `${many}\n`])], [true, false])
+  assert.deepEqual([isHead([200, '', many]), isHead([200, '', `${many}\n`])], [true, false])
 })
 
 it('a request whose last field has no value is refused', async () => {
@@ -88,3 +88,13 @@ it('a request whose last field has no value is refused', async () => {
   links.one.open({ ...head, service: 'callee', kind: 'http', method: 'GET' }, ['/', 'host', null], true, call)
   assert.match((await call.over)?.message ?? '', /the request of a call to service 'callee' was malformed/)
 })
+
+it('a request that no client of Node sends is malformed', () => {
+  for (const path of ['/a b', '/a\n', '/a\u007f', '/a\u0100', 1, null])
+    assert.equal(readRequest([path, '', null]), undefined)
+  assert.deepEqual(readRequest(['/ä?x', 'a\u007fb', 'body']), { path: '/ä?x', rawHeaders: ['a', 'b'], body: 'body' })
+})
+
+function isHead(value: unknown): boolean {
+  return readHead(value) !== undefined
+}

@@ -5,20 +5,17 @@ import { currentScope, type Scope } from '../../../mesh/scope.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../../mesh/http/exchange.ts'
 import { QueuedResponse } from '../queued-response.ts'
 import { callAborted, lengthMismatch } from '../errors.ts'
-import { foldHeaders } from '../../../mesh/http/header-fields.ts'
 import { connectionRefusedError } from '../../../mesh/routing/unreachable.ts'
 import { ChannelWriter, pieceSize } from '../../../mesh/links/channel-writer.ts'
 import {
-  fromLines,
   fromRecord,
   isChunk,
-  isHeadValue,
   isTrailers,
   malformed,
-  toHead,
+  readHead,
   toLines,
   type Chunk,
-  type HeadValue,
+  type ReceivedHead,
   type RequestValue,
 } from '../../../mesh/http/wire.ts'
 
@@ -92,11 +89,10 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
   // Called by the channel
 
   onReply(value: unknown, last: boolean): void {
-    const head = this.#receiveHead(value, last)
-    if (!last || head === undefined) return
-    const [, , , body, trailers] = head
-    if (body != null) this.queueChunk(asChunk(body))
-    this.queueEnd(trailers ?? undefined)
+    const received = this.#receiveHead(value, last)
+    if (!last || received === undefined) return
+    if (received.body !== undefined) this.queueChunk(asChunk(received.body))
+    this.queueEnd(received.trailers)
   }
 
   onData(value: unknown): void {
@@ -133,18 +129,20 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
     return this.#upload?.ended === false
   }
 
-  #receiveHead(value: unknown, last: boolean): HeadValue | undefined {
+  #receiveHead(value: unknown, last: boolean): ReceivedHead | undefined {
+    const received = readHead(value)
     // An informational head is not the last one.
-    if (!isHeadValue(value) || (last && value[0] < 200)) {
+    if (received === undefined || (last && received.head.status < 200)) {
       this.#failMalformed()
       return undefined
     }
-    if (value[0] < 200) this.queueInformation(value[0], foldHeaders(fromLines(value[2])))
+    const { head } = received
+    if (head.status < 200) this.queueInformation(head.status, head.headers)
     else {
       this.#hasHead = true
-      this.queueHead(toHead(value))
+      this.queueHead(head)
     }
-    return value
+    return received
   }
 
   #failMalformed(): void {
