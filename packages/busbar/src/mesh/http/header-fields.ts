@@ -7,7 +7,9 @@ export function foldHeaders(rawHeaders: readonly string[]): Headers {
     const name = rawHeaders[n]!.toLowerCase()
     const value = rawHeaders[n + 1]!
     const known = Object.hasOwn(headers, name) ? headers[name] : undefined
-    set(headers, name, known === undefined ? value : [known, value].flat())
+    // A copy for each repetition would make the time quadratic.
+    if (Array.isArray(known)) known.push(value)
+    else set(headers, name, known === undefined ? value : [known, value])
   }
   return headers
 }

@@ -75,7 +75,7 @@ it('trailers of a request are names and values', () => {
 })
 
 it('many fields are checked, too', () => {
-  const many = `${fields('a', 'b', '').repeat(8_000_000)}${fields('a', 'b')}`
+  const many = `${fields('a', 'b', '').repeat(2_000_000)}${fields('a', 'b')}`
   assert.deepEqual([isHead([200, '', many]), isHead([200, '', `${many}\n`])], [true, false])
 })
 
