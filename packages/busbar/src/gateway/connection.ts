@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { makeLast } from '../mesh/http/last-response.ts'
+import { shortTurn } from '../shared/time/short-turn.ts'
 import { noResponse } from './problems/gateway-problems.ts'
 import { discardBody, endLinger, lingerTime } from './problems/linger.ts'
 import type { OwnResponses } from './problems/own-responses.ts'
@@ -171,9 +172,7 @@ export class Connection implements ClientConnection {
     this.socket.destroy()
   }
 
-  /**
-   * Checks after the event loop has read what is waiting: if the loop is late, it may be a request.
-   */
+  /** If the event loop is late, a request may have arrived that nobody has read. */
   #closeWhenIdle(idleTimeout: number): void {
     const { bytesRead } = this.socket
     const check = (): void => {
@@ -181,7 +180,7 @@ export class Connection implements ClientConnection {
       if (this.socket.bytesRead === bytesRead) this.finish()
       else this.#closeWhenIdle(idleTimeout)
     }
-    this.#timer = setTimeout(() => setImmediate(check), idleTimeout)
+    this.#timer = setTimeout(() => void shortTurn().then(check), idleTimeout)
   }
 
   /**

@@ -97,10 +97,11 @@ for (const entrance of ['portable', 'native'] as const) {
     })
 
     it('ends calls at their deadline, in both apps', async () => {
-      assert.equal(await get('/slow'), 'DEADLINE_EXCEEDED')
-      let aborted: unknown = []
-      while ((aborted as unknown[]).length === 0) aborted = await get('/aborted')
-      assert.deepEqual(aborted, ['web DEADLINE_EXCEEDED'])
+      let aborted: unknown[] = []
+      // On a busy machine the deadline may pass before the call has arrived.
+      for (; aborted.length === 0; aborted = (await get('/aborted')) as unknown[])
+        assert.equal(await get('/slow'), 'DEADLINE_EXCEEDED')
+      assert.deepEqual([...new Set(aborted)], ['web DEADLINE_EXCEEDED'])
     })
 
     it('tells them neither the names of its services nor its async context', async () => {

@@ -69,6 +69,51 @@ test('items run in their order, and after the same delays, when the clock is set
   assert.deepEqual(ran, ['a', 'b', 'c', 'd', 'later'])
 })
 
+test('delays and pauses last when the clock is set back by an hour, and another owner opens the file', () => {
+  using folder = new TestFolder()
+  const item = { target: 'mail.send', until: undefined, input: '1', origin: '{}', size: 1 }
+  const added = Date.now()
+  using first = storeOf(folder)
+  first.store.transaction(() => {
+    first.store.add({ ...item, id: 'now', due: added, added })
+    first.store.add({ ...item, id: 'failed', due: added, added })
+    first.store.add({ ...item, id: 'failed before', due: added, added })
+    for (const claimed of first.store.claim('mail.send', added, 3)) {
+      if (claimed.id === 'failed before') first.store.postpone(claimed, added + 2000, { code: 'INTERNAL', message: '' })
+      if (claimed.id === 'now') first.store.postpone(claimed, added, { code: 'INTERNAL', message: '' })
+    }
+    first.store.add({ ...item, id: 'later', due: added + 1000, added })
+    const set = added - hour
+    first.store.follow(-hour, set)
+    // An attempt that was under way.
+    for (const { number } of first.store.interrupted())
+      first.store.postpone({ number, target: 'mail.send' }, set + 3000, { code: 'INTERNAL', message: '' })
+  })
+  first.close()
+  using second = storeOf(folder)
+  const due = (time: number): string[] =>
+    second.store.transaction(() => {
+      const ids = second.store.left(0, 10).filter((left) => left.due <= added - hour + time)
+      return ids.map(({ id }) => id)
+    })
+  second.store.transaction(() => second.store.bringUpTo(added - hour))
+  assert.deepEqual(due(0), ['now'])
+  assert.deepEqual(due(1000), ['now', 'later'])
+  assert.deepEqual(due(2000), ['now', 'failed before', 'later'])
+  assert.deepEqual(due(3000), ['now', 'failed', 'failed before', 'later'])
+})
+
+/** The items of a file, without a queue that runs them. */
+function storeOf(folder: TestFolder): Disposable & { readonly store: QueueStore; close(): void } {
+  const store = new QueueStore(openDatabase(folder.at('queue.sqlite'))!)
+  let isOpen = true
+  const close = (): void => {
+    if (isOpen) store.close()
+    isOpen = false
+  }
+  return { store, close, [Symbol.dispose]: close }
+}
+
 test('a delay does not end early, and ids are known for the window, when the clock is set forward by an hour', async () => {
   using folder = new TestFolder()
   const { now } = Date

@@ -6,6 +6,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallAccess, CallPort } from '../../shared/calls/call-access.ts'
+import { shortTurn } from '../../shared/time/short-turn.ts'
 import type { StopTimes } from '../../shared/time/stop-times.ts'
 import type { MeshContext } from '../mesh-context.ts'
 import { connectionRefused } from '../routing/unreachable.ts'
@@ -64,6 +65,7 @@ export class ConnectionForwarder {
     for (const connection of this.#connections) connection.end()
     const deadline = performance.now() + timeout
     for (let left = timeout; this.#connections.size > 0 && left > 0; left = deadline - performance.now()) {
+      await shortTurn((lastShare * timeout) / 2)
       const idleTime = left < lastShare * timeout ? 0 : quiet
       for (const connection of this.#connections) if (connection.isIdle(idleTime)) connection.close()
       if (this.#connections.size > 0) await sleep(Math.min(left, checkInterval))

@@ -114,11 +114,12 @@ export class QueueStore {
 
   /**
    * The clock was set by `step` milliseconds, and shows `now`. What was due already before a step
-   * forward needs no later time.
+   * forward needs no later time. {@link bringUpTo} compares `due` with `added`, so both move.
    */
   follow(step: number, now: number): void {
     const after = step > 0 ? now - step : 0
-    this.#run('UPDATE items SET due = due + ? WHERE state = 0 AND due > ?', [step, after])
+    this.#run('UPDATE items SET due = due + ?, added = added + ? WHERE state = 0 AND due > ?', [step, step, after])
+    this.#run('UPDATE items SET added = added + ? WHERE state = 1', [step])
     this.#run('UPDATE seen SET until = until + ? WHERE until > ?', [step, now - step])
   }
 

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ResponseHead } from '../../../mesh/http/exchange.ts'
 import type { Responding, ResponseReceiver } from '../../../mesh/http/value-connection.ts'
@@ -66,7 +67,7 @@ export class ParserResponse implements ResponseReceiver {
 
   onInformation(status: number, headers: Fields): void {
     this.#run(() => {
-      this.#readHead(status, '', fieldsOf(headers), true)
+      this.#readHead(status, STATUS_CODES[status] ?? '', fieldsOf(headers), true)
       if (!this.#socket.destroyed) this.#parser.onMessageComplete()
     })
   }
@@ -109,7 +110,8 @@ export class ParserResponse implements ResponseReceiver {
   }
 
   #readFields(fields: readonly string[]): void {
-    for (let at = 0; at < fields.length; at += 2) {
+    // Beyond its limit of a head, the parser destroys the socket for each further field.
+    for (let at = 0; at < fields.length && !this.#socket.destroyed; at += 2) {
       this.#parser.onHeaderField(Buffer.from(fields[at]!, 'latin1'))
       this.#parser.onHeaderValue(Buffer.from(fields[at + 1]!, 'latin1'))
     }
@@ -149,7 +151,7 @@ export class ParserResponse implements ResponseReceiver {
   #complete(trailers: Fields): void {
     this.#leave()
     this.#readFields(fieldsOf(trailers))
-    this.#parser.onMessageComplete()
+    if (!this.#socket.destroyed) this.#parser.onMessageComplete()
   }
 
   #leave(): void {

@@ -3,6 +3,7 @@ import type { Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { closeIfIdle } from '../../../mesh/http/exchange.ts'
 import { makeLast } from '../../../mesh/http/last-response.ts'
+import { shortTurn } from '../../../shared/time/short-turn.ts'
 import type { StopTimes } from '../../../shared/time/stop-times.ts'
 import type { ServedConnection, ServedConnections } from './served-connections.ts'
 
@@ -38,6 +39,8 @@ export class KeepAliveConnections {
   /** Milliseconds; at most a quarter of the stop. */
   readonly #quiet: number
   readonly #closeTime: number
+  /** Milliseconds that a look at the connections may wait for a short turn. */
+  readonly #longestTurn: number
   /** When callers were first asked to close. */
   #askedAt: number | undefined
   /** For connections that wait for a request: their byte count, and when it last changed. */
@@ -47,6 +50,7 @@ export class KeepAliveConnections {
     this.#parts = parts
     this.#quiet = Math.min(parts.quiet, parts.timeout / 4)
     this.#closeTime = Math.min(maxCloseTime, parts.timeout / 4)
+    this.#longestTurn = Math.min(maxCloseTime, parts.timeout / 8)
   }
 
   /**
@@ -65,6 +69,7 @@ export class KeepAliveConnections {
       (await this.#isQuiet()) && (!this.#someStayOpen() || hasTaken(2 * this.#quiet))
     while (!(await isSettled()) && !hasTaken(this.#parts.timeout / 2)) await sleep(pollInterval)
     while (this.#callersClose()) await sleep(askInterval)
+    await shortTurn(this.#longestTurn)
   }
 
   /** Closes idle connections whenever all of them are quiet, until `signal` aborts. */
@@ -75,9 +80,9 @@ export class KeepAliveConnections {
     }
   }
 
-  /** Looks after the event loop has read what has arrived, which may be a request. */
+  /** What has arrived and is not read yet may be a request. */
   async #isQuiet(): Promise<boolean> {
-    await new Promise((resolve) => setImmediate(resolve))
+    await shortTurn(this.#longestTurn)
     const now = performance.now()
     let isQuiet = true
     for (const one of this.#parts.connections.reusable()) if (!this.#isQuietConnection(one, now)) isQuiet = false
