@@ -8,7 +8,8 @@ import { shortTurn } from '../../src/shared/time/short-turn.ts'
 test('what arrives while a handler is busy is read before a short turn', async () => {
   await using listener = createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')
-  const [first, second] = [await pairOf(listener), await pairOf(listener)]
+  using first = await pairOf(listener)
+  using second = await pairOf(listener)
   let isRead = false
   second.reader.on('data', () => (isRead = true))
   first.reader.on('data', () => {
@@ -19,7 +20,6 @@ test('what arrives while a handler is busy is read before a short turn', async (
   first.writer.write('request')
   await shortTurn()
   assert.equal(isRead, true)
-  for (const { reader, writer } of [first, second]) for (const socket of [reader, writer]) socket.destroy()
 })
 
 test('a short turn is not waited for without end', async () => {
@@ -33,8 +33,20 @@ test('a short turn is not waited for without end', async () => {
   isBusy = false
 })
 
-async function pairOf(listener: ReturnType<typeof createServer>): Promise<{ reader: Socket; writer: Socket }> {
+interface Pair extends Disposable {
+  readonly reader: Socket
+  readonly writer: Socket
+}
+
+async function pairOf(listener: ReturnType<typeof createServer>): Promise<Pair> {
   const writer = connect((listener.address() as AddressInfo).port, '127.0.0.1').setNoDelay(true)
   const [reader] = (await once(listener, 'connection')) as [Socket]
-  return { reader, writer }
+  return {
+    reader,
+    writer,
+    [Symbol.dispose]() {
+      reader.destroy()
+      writer.destroy()
+    },
+  }
 }
