@@ -20,12 +20,26 @@ const askAfter = 100
 const fullFor = 2000
 
 /**
+ * Connections that are on their way at once. Node sends the next one when the process has read the
+ * one before, and keeps every later message behind it: a busy process heard of its stop only when
+ * it had taken all connections, up to the end of `stopTimeout`.
+ */
+const window = 2
+
+interface Transfer {
+  readonly listenerId: string
+  readonly socket: Socket
+}
+
+/**
  * Connections on their way to a process. The process gets a copy of each; this process closes its
  * own when the process has confirmed that it took the connection.
  */
 export class PendingTransfers {
   readonly #parts: PendingTransfersParts
-  readonly #pending = new Map<number, { listenerId: string; socket: Socket }>()
+  readonly #pending = new Map<number, Transfer>()
+  /** Beyond {@link window}. */
+  #waiting: Transfer[] = []
   #next = 0
   #asking: NodeJS.Timeout | undefined
   #asked = -1
@@ -38,11 +52,20 @@ export class PendingTransfers {
 
   add(listenerId: string, socket: Socket): TransferResult {
     if (threadsNow() < this.#fullUntil) return 'full'
-    const id = this.#next++
-    this.#pending.set(id, { listenerId, socket })
-    this.#parts.send({ type: 'connectionHandle', listenerId, id }, socket)
-    this.#askLater()
+    this.#waiting.push({ listenerId, socket })
+    this.#sendNext()
     return 'taken'
+  }
+
+  #sendNext(): void {
+    while (this.#pending.size < window) {
+      const next = this.#waiting.shift()
+      if (next === undefined) return
+      const id = this.#next++
+      this.#pending.set(id, next)
+      this.#parts.send({ type: 'connectionHandle', listenerId: next.listenerId, id }, next.socket)
+      this.#askLater()
+    }
   }
 
   /**
@@ -59,6 +82,8 @@ export class PendingTransfers {
       }
     }
     if (this.#pending.size === 0) this.#stopAsking()
+    if (threadsNow() < this.#fullUntil) this.returnWaiting()
+    else this.#sendNext()
   }
 
   /** The process has closed a connection, so it may have a descriptor for another. */
@@ -71,6 +96,14 @@ export class PendingTransfers {
     this.#stopAsking()
     const left = [...this.#pending.values()]
     this.#pending.clear()
+    for (const { listenerId, socket } of left) this.#parts.returned(listenerId, socket)
+    this.returnWaiting()
+  }
+
+  /** The process takes no more connections, and may still confirm those on their way. */
+  returnWaiting(): void {
+    const left = this.#waiting
+    this.#waiting = []
     for (const { listenerId, socket } of left) this.#parts.returned(listenerId, socket)
   }
 

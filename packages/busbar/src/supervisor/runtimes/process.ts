@@ -120,6 +120,7 @@ export class ProcessRuntime implements WorkerRuntime {
 
   send(order: ToWorker): void {
     this.#post(order)
+    if (order.type === 'stop') this.#transfers.returnWaiting()
   }
 
   transfer(listenerId: string, socket: Socket): TransferResult {

@@ -122,8 +122,12 @@ export class RequestEnd implements OppositeEnd, ExchangeHandler, Responding {
     this.#exchange?.resume()
   }
 
+  /**
+   * While another host serves, it gets the next request: the client might write one before it sees
+   * the end of its connection, which would fail although nothing was sent.
+   */
   linkClosed(): void {
-    if (!this.#isBusy) this.#close('end')
+    if (!this.#isBusy && this.#parts.find() === undefined) this.#close('end')
   }
 
   /** Only servers ask, and this connection has none. */
