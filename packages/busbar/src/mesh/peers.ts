@@ -108,7 +108,7 @@ export class Peers {
 
   serves(
     worker: number,
-    { name: service, typed, index, path, topics, unhealthy, slowStart: spec }: InstanceSpec,
+    { name: service, typed, index, path, topics, queued, unhealthy, slowStart: spec }: InstanceSpec,
   ): void {
     const peer = this.#peers.get(worker)
     if (peer?.presence.is !== 'here') return
@@ -119,7 +119,7 @@ export class Peers {
     const instance = { service, slot, index, state, typed, slowStart }
     if (setup.kind === 'tcp')
       this.#add(peer, { at: 'tcp', ...instance, host: setup.host, port: setup.port, connections })
-    else this.#add(peer, linkedEndpoint({ ...instance, worker, row, path, topics }, peer.link!, setup))
+    else this.#add(peer, linkedEndpoint({ ...instance, worker, row, path, topics, queued }, peer.link!, setup))
   }
 
   /** An unhealthy instance gets no new calls. Those in flight go on. */

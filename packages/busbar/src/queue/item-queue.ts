@@ -15,11 +15,13 @@ export interface ItemQueue {
   close(limit: number): Promise<void>
 }
 
-/** Who has enqueued an item. */
+/** Who has enqueued an item, and by which contract. */
 export interface ItemOrigin {
   readonly caller?: string | undefined
   readonly trace?: Trace | undefined
   readonly metadata?: Metadata | undefined
+  /** The method's, as `contractOf` describes it. Undefined: any version of the method runs it. */
+  readonly contract?: string | undefined
 }
 
 export interface ItemToAdd {

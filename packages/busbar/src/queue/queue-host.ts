@@ -115,9 +115,9 @@ export class QueueHost {
 
   async #add(item: ItemRecord, { caller, trace }: Context): Promise<Enqueued> {
     checkRecord(item)
-    const { service, method, id, delay, input, metadata } = item
+    const { service, method, id, delay, input, metadata, contract } = item
     const target = `${service}.${method}`
-    const origin = boundedOrigin(target, { caller, trace, metadata })
+    const origin = boundedOrigin(target, { caller, trace, metadata, contract })
     const { settings } = this.#parts
     const owner = this.#owner ?? (await this.#waitForOwner())
     const now = Date.now()
@@ -156,7 +156,7 @@ export class QueueHost {
 }
 
 /** The types of the contract are no promise: services may call this over HTTP, too. */
-function checkRecord({ service, method, id, delay, input }: ItemRecord): void {
+function checkRecord({ service, method, id, delay, input, contract }: ItemRecord): void {
   const isName = (name: unknown): boolean => typeof name === 'string' && /^[^.\s]{1,128}$/.test(name)
   const fault = (field: string, message: string): never => {
     const text = `an item of ${queueContract.name} is refused: ${field}: ${message}`
@@ -169,6 +169,8 @@ function checkRecord({ service, method, id, delay, input }: ItemRecord): void {
   if (id?.isWellFormed() === false) fault('id', 'it has an unpaired surrogate')
   if (typeof delay !== 'number' || !(delay >= 0 && delay < 2 ** 40))
     fault('delay', 'it is not a number of milliseconds')
+  if (contract !== undefined && (typeof contract !== 'string' || !/^\w{1,64}$/.test(contract)))
+    fault('contract', 'it does not describe a contract')
   if (input !== undefined && typeof input !== 'string') fault('input', 'it is not a text')
   if (input !== undefined && input.length > maxInput)
     throw tooLarge(`${service}.${method}`, 'input', input.length, 'characters', maxInput)

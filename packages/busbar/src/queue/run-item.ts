@@ -21,7 +21,7 @@ const finalCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'OPERATION_UNSUPPORTED',
 ])
 
-/** Another host may have another version of the service: an item does not name its contract. */
+/** Another host may have another version of the service, and get the item next. */
 const versionCodes: ReadonlySet<string> = new Set<ErrorCode>(['METHOD_UNKNOWN', 'CONTRACT_MISMATCH', 'INPUT_INVALID'])
 
 /** Characters of a reason that are kept. */
@@ -29,7 +29,7 @@ const maxReason = 1_000
 
 /** One attempt. Never rejects. */
 export async function runItem(
-  { target, id, attempt, added, input, origin: { caller, trace, metadata } }: ItemAttempt,
+  { target, id, attempt, added, input, origin: { caller, trace, metadata, contract } }: ItemAttempt,
   calls: QueueCalls,
   { timeout }: MethodQueueSettings,
   place: QueuePlace['is'],
@@ -38,7 +38,7 @@ export async function runItem(
   const delivery = { id, attempt, enqueuedAt: added }
   try {
     const value = input === null ? undefined : decodeJson(input)
-    await calls.call({ service, method, input: value, caller, trace, metadata, delivery, timeout })
+    await calls.call({ service, method, input: value, caller, trace, metadata, contract, delivery, timeout })
     return { is: 'done' }
   } catch (thrown) {
     const { code, message, declared } = isOurs(thrown) ? thrown : BusbarError.from(thrown)

@@ -110,9 +110,13 @@ export interface InstanceSpec {
   readonly typed: boolean
   /** The index among the service's instances, from 0. */
   readonly index: number
-  /** The path of its private socket, if it has one, and its topics; known once it is ready. */
+  /**
+   * The path of its private socket, if it has one, its topics, and its methods that can be enqueued
+   * (`queuedVersions`); known once it is ready.
+   */
   readonly path?: string | undefined
   readonly topics?: readonly string[] | undefined
+  readonly queued?: readonly string[] | undefined
   /** Its health checks fail: it gets no new calls. */
   readonly unhealthy?: boolean
   /** It gets a growing share of the calls, beside the one whose place it takes. */
@@ -209,7 +213,7 @@ export type FromWorker =
   /** Sent before a program is loaded, so that one that blocks its thread can be named. */
   | { type: 'starting'; service: string }
   /** The service is ready. `path`: of its private socket, if it has one. */
-  | { type: 'started'; service: string; path?: string | undefined; topics?: readonly string[] | undefined }
+  | ({ type: 'started'; service: string } & Pick<InstanceSpec, 'path' | 'topics' | 'queued'>)
   /** The accelerators that it uses; sent before its services start. */
   | { type: 'accelerators'; states: readonly AcceleratorState[] }
   /**

@@ -98,7 +98,7 @@ class Local {
   }
 
   /** Runs it once, in a later turn: nothing is kept, and nothing is repeated. */
-  async enqueue({ method, input, metadata, ...item }: NewItem): Promise<Enqueued> {
+  async enqueue({ method, input, metadata, ...item }: Omit<NewItem, 'spec'>): Promise<Enqueued> {
     const host = await this.#start()
     const hosted = host.method(method)
     const id = item.id ?? `${++this.#items}`

@@ -39,6 +39,8 @@ export interface NewItem {
   /** JSON with tags. Undefined: no input. */
   readonly input: string | undefined
   readonly metadata: Metadata | undefined
+  /** The method as the enqueuer's contract has it. */
+  readonly spec: Method
 }
 
 /** Puts a checked item into the queue. */
@@ -52,9 +54,10 @@ const maxDelay = 366 * 86_400_000
 /** The `enqueue` of one method of a client. Rejects with a BusbarError. */
 export function enqueuer(
   site: Pick<CallSite, 'service' | 'method'>,
-  { input: schema }: Method,
+  spec: Method,
   add: AddItem | undefined,
 ): (input?: unknown, options?: EnqueueOptions) => Promise<Enqueued> {
+  const { input: schema } = spec
   const check = checkOf(schema)
   return async (input, options = {}) => {
     const { id, delay = 0, metadata } = options
@@ -65,7 +68,8 @@ export function enqueuer(
     const { issues } = (await check?.(input)) ?? {}
     if (issues !== undefined) throw inputInvalid(site, issues)
     if (add === undefined) throw noQueue(site)
-    return await add({ ...site, id, delay, metadata, input: schema === undefined ? undefined : encode(site, input) })
+    const encoded = schema === undefined ? undefined : encode(site, input)
+    return await add({ ...site, id, delay, metadata, input: encoded, spec })
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Metadata } from '../context.ts'
 import { fn } from '../method.ts'
+import { contractOf } from '../method-contract.ts'
 import { type } from '../schema.ts'
 import { service } from '../service.ts'
 import type { AddItem, Enqueued, NewItem } from './enqueue.ts'
@@ -19,16 +20,20 @@ export interface ItemRecord {
   readonly delay: number
   readonly input?: string
   readonly metadata?: Metadata
+  /** As `contractOf` describes that of the enqueuer. None: it fits any. */
+  readonly contract?: string
 }
 
 /** Adds items by `call`, which calls {@link queueContract}. */
 export function addBy(call: (item: ItemRecord) => Promise<Enqueued>): AddItem {
   return (item: NewItem) => {
-    const { service: to, method, delay, id, input, metadata } = item
+    const { service: to, method, delay, id, input, metadata, spec } = item
+    const contract = contractOf(spec)
     const optional = {
       ...(id !== undefined && { id }),
       ...(input !== undefined && { input }),
       ...(metadata !== undefined && { metadata }),
+      ...(contract !== undefined && { contract }),
     }
     return call({ service: to, method, delay, ...optional })
   }

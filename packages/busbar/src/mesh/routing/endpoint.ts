@@ -71,6 +71,8 @@ export interface RemoteEndpoint {
   readonly typed: boolean
   /** What it subscribes to. */
   readonly topics?: readonly string[] | undefined
+  /** As `queuedVersions`. Undefined: it does not say which it has. */
+  readonly queued?: readonly string[] | undefined
   /** Its worker's row in shared memory, if this worker can read it. */
   readonly row?: number | undefined
   /** Its calls fail, though its link is fine. It gets none while another host can take them. */

@@ -1,3 +1,4 @@
+import type { MethodVersion } from '../../contract/queues/method-version.ts'
 import { type LocalPorts, noLocalPorts, serviceAtPort } from '../../shared/calls/local-ports.ts'
 import { noLoads, type Loads } from './balance/loads.ts'
 import { type FindOptions, ServiceInstances } from './balance/service-instances.ts'
@@ -125,6 +126,16 @@ export class Router {
   /** True if {@link find} would return an instance. */
   serves(service: string): boolean {
     return this.#services.get(service)?.serves === true
+  }
+
+  /** True if an instance serves that has this version of a method, or does not say which. */
+  fits(service: string, version: MethodVersion): boolean {
+    return this.#services.get(service)?.fits(version) === true
+  }
+
+  /** The versions of methods that its serving instances name. */
+  versions(service: string): readonly string[] {
+    return this.#services.get(service)?.versions ?? []
   }
 
   /** The instance in this thread, in any state. For calls that have arrived here. */

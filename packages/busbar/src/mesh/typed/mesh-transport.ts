@@ -7,6 +7,7 @@ import type { TypedHost } from '../../contract/host/typed-host.ts'
 import type { HostedMethod } from '../../contract/host/hosted-method.ts'
 import type { Method } from '../../contract/method.ts'
 import { type BoundMethod, registerMesh, type CallTransport, type MeshHook } from '../../contract/client/transport.ts'
+import type { MethodVersion } from '../../contract/queues/method-version.ts'
 import type { Meter } from '../meter.ts'
 import {
   type Endpoint,
@@ -27,7 +28,7 @@ import { hopLimit, notServing, notTyped } from './error-records.ts'
 import { MethodEdges, countCall, countStream } from './method-edges.ts'
 import { RemoteMethod } from './remote-method.ts'
 import { RemoteStream } from './remote-stream.ts'
-import { Upload } from './upload.ts'
+import { onlyValue, Upload } from './upload.ts'
 
 export interface TypedMesh {
   readonly router: Router
@@ -64,10 +65,10 @@ export interface OutsideOptions extends CallOptions {
 
 /**
  * Carries calls from outside the app: they have no caller, inherit nothing, and are always
- * validated.
+ * validated. `version`: instances that have it go first.
  */
-export function outsideTransport(mesh: TypedMesh, service: string): CallTransport {
-  return new MeshTransport({ ...mesh, validate: 'always' }, service, true)
+export function outsideTransport(mesh: TypedMesh, service: string, version?: MethodVersion): CallTransport {
+  return new MeshTransport({ ...mesh, validate: 'always' }, service, true, version)
 }
 
 /**
@@ -78,15 +79,17 @@ class MeshTransport implements CallTransport {
   readonly #mesh: TypedMesh
   readonly #service: string | undefined
   readonly #isOutside: boolean
+  readonly #version: MethodVersion | undefined
 
-  constructor(mesh: TypedMesh, service: string | undefined, isOutside = false) {
+  constructor(mesh: TypedMesh, service: string | undefined, isOutside = false, version?: MethodVersion) {
     this.#mesh = mesh
     this.#service = service
     this.#isOutside = isOutside
+    this.#version = version
   }
 
   bind(contract: Contract, name: string, method: Method | undefined): BoundMethod {
-    const callee = { contract, service: this.#service ?? contract.name, name, method }
+    const callee = { contract, service: this.#service ?? contract.name, name, method, version: this.#version }
     const bound = new MeshMethod(this.#mesh, callee, this.#isOutside)
     // Opened at once: a call that begins as its worker dies must be on its edge.
     if (method?.kind === 'stream' && this.#isOutside)
@@ -115,6 +118,7 @@ interface Callee {
   readonly service: string
   readonly name: string
   readonly method: Method | undefined
+  readonly version: MethodVersion | undefined
 }
 
 /** One method of a service, in this worker or another. */
@@ -124,6 +128,7 @@ class MeshMethod implements OtherInstances {
   readonly #contract: Contract
   readonly #name: string
   readonly #method: Method | undefined
+  readonly #version: MethodVersion | undefined
   readonly #remote: RemoteMethod
   readonly #checked: boolean
   readonly #isOutside: boolean
@@ -140,12 +145,13 @@ class MeshMethod implements OtherInstances {
   #origin: CallOrigin | undefined
   readonly #edges: MethodEdges
 
-  constructor(mesh: TypedMesh, { contract, service, name, method }: Callee, isOutside: boolean) {
+  constructor(mesh: TypedMesh, { contract, service, name, method, version }: Callee, isOutside: boolean) {
     this.service = service
     this.#mesh = mesh
     this.#contract = contract
     this.#name = name
     this.#method = method
+    this.#version = version
     this.#remote = new RemoteMethod(service, name, method, isOutside)
     this.#isOutside = isOutside
     this.#checked = mesh.validate === 'always'
@@ -244,7 +250,9 @@ class MeshMethod implements OtherInstances {
   /** Throws the caller's error if no instance serves. */
   #find(input: unknown): Endpoint {
     const { router } = this.#mesh
-    let endpoint = router.find(this.service, this.#method?.key && { key: this.keyOf(input) })
+    const version = this.#version
+    const options = version === undefined ? this.#method?.key && { key: this.keyOf(input) } : { version }
+    let endpoint = router.find(this.service, options)
     if (endpoint?.at === 'link' && endpoint.rejects?.(this.#remote.needed) === true)
       endpoint = this.findFitting(endpoint, input) ?? endpoint
     if (endpoint === undefined) throw notServing(router, this.service)
@@ -253,7 +261,7 @@ class MeshMethod implements OtherInstances {
   }
 
   #other(not: RemoteEndpoint, input: unknown): LocalEndpoint | RemoteEndpoint | undefined {
-    const next = this.#mesh.router.find(this.service, { not, key: this.keyOf(input) })
+    const next = this.#mesh.router.find(this.service, { not, key: this.keyOf(input), version: this.#version })
     return next !== undefined && next.at !== 'tcp' && isTyped(next) ? next : undefined
   }
 
@@ -283,13 +291,6 @@ class MeshMethod implements OtherInstances {
 
 function iterable(values: AsyncIterator<unknown>): AsyncIterable<unknown> {
   return { [Symbol.asyncIterator]: () => values }
-}
-
-/** The one result of many inputs. */
-async function onlyValue(values: AsyncIterator<unknown>): Promise<unknown> {
-  const { value } = await values.next()
-  await values.next()
-  return value as unknown
 }
 
 function isTyped({ typed }: Endpoint): boolean {

@@ -1,6 +1,7 @@
 import type { Metadata, QueueDelivery, Trace } from '../../contract/context.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { type ErrorSpec, fn } from '../../contract/method.ts'
+import type { MethodVersion } from '../../contract/queues/method-version.ts'
 import { outsideTransport, type OutsideOptions, type TypedMesh } from './mesh-transport.ts'
 
 /** The call that runs an item. */
@@ -12,6 +13,8 @@ export interface QueuedCall {
   readonly caller: string | undefined
   readonly trace: Trace | undefined
   readonly metadata: Metadata | undefined
+  /** As `contractOf` describes it. Instances that have it go first. */
+  readonly contract: string | undefined
   readonly delivery: QueueDelivery
   /** Milliseconds. */
   readonly timeout: number
@@ -24,6 +27,10 @@ export interface QueueCalls {
   isKnown(service: string): boolean
   /** An instance of it serves. */
   serves(service: string): boolean
+  /** An instance of it serves that has this version of a method, or does not say which it has. */
+  fits(service: string, version: MethodVersion): boolean
+  /** As `queuedVersions`, of all its instances that serve. */
+  versions(service: string): readonly string[]
 }
 
 const declared: ErrorSpec = { status: 400, data: undefined }
@@ -45,7 +52,7 @@ const anyMethod = { ...fn(), errors: anyErrors }
 export function queueCalls(mesh: TypedMesh): QueueCalls {
   const { router } = mesh
   return {
-    async call({ service, method, input, caller, trace, metadata, delivery, timeout }) {
+    async call({ service, method, input, caller, trace, metadata, contract: given, delivery, timeout }) {
       const options: OutsideOptions = {
         timeout,
         caller,
@@ -55,9 +62,12 @@ export function queueCalls(mesh: TypedMesh): QueueCalls {
       }
       // Only the name of the contract is used: the queue does not know the methods.
       const contract = { name: service } as Contract
-      return await outsideTransport(mesh, service).bind(contract, method, anyMethod)(input, options)
+      const version = given === undefined ? undefined : { method, contract: given }
+      return await outsideTransport(mesh, service, version).bind(contract, method, anyMethod)(input, options)
     },
     isKnown: (service) => router.names.includes(service),
     serves: (service) => router.serves(service),
+    fits: (service, version) => router.fits(service, version),
+    versions: (service) => router.versions(service),
   }
 }

@@ -66,3 +66,10 @@ export class Upload {
     this.#onDrain = undefined
   }
 }
+
+/** The one result of many inputs. */
+export async function onlyValue(values: AsyncIterator<unknown>): Promise<unknown> {
+  const { value } = await values.next()
+  await values.next()
+  return value as unknown
+}

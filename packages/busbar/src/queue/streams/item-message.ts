@@ -94,3 +94,11 @@ function headOf(data: Uint8Array): Record<string, unknown> | undefined {
     return undefined
   }
 }
+
+/**
+ * As part of `Nats-Msg-Id`: servers trim a header's value, and it has no line breaks. Usual ids are
+ * themselves.
+ */
+export function headerText(id: string): string {
+  return /^[\x21\x23-\x7e][\x21-\x7e]*$/.test(id) ? id : JSON.stringify(id)
+}

@@ -202,6 +202,11 @@ export class ItemStreams {
     return `busbar.${this.#parts.cluster}.queue.news`
   }
 
+  /** Hosts tell each other here which versions of methods they run. */
+  get versions(): string {
+    return `busbar.${this.#parts.cluster}.queue.versions`
+  }
+
   targetOf(subject: string): string {
     return subject.split('.').slice(-2).map(decodeToken).join('.')
   }

@@ -10,10 +10,11 @@ import type { Attempts, AttemptsParts } from './attempts/attempts.ts'
 import { moveWhenDue, SharedConsumer } from './consumers/consumers.ts'
 import { dropDeadLetters, listDeadLetters, retryDeadLetters } from './dead-letters.ts'
 import { explained, whenAnswered, whenLed } from './elections.ts'
-import { encodeItem } from './item-message.ts'
+import { encodeItem, headerText } from './item-message.ts'
 import { sizeRefusal } from './item-size.ts'
 import { type ItemStreams, tryTo } from './item-streams.ts'
 import { LaterRoom } from './later-room.ts'
+import type { MemberVersions } from './member-versions.ts'
 import type { NetworkPace } from './network-pace.ts'
 import { faultOf, hintOf, limitOf, type QueueFault } from './queue-faults.ts'
 
@@ -22,6 +23,7 @@ export interface SessionParts extends AttemptsParts {
   readonly attempts: Attempts
   readonly subscriptions: Subscriptions
   readonly pace: NetworkPace
+  readonly members: MemberVersions
   /** Services of this app. Their items run here. */
   readonly services: readonly string[]
 }
@@ -52,6 +54,7 @@ export class QueueSession {
     this.#parts = parts
     const { streams, lines, settings, pace, attempts } = parts
     attempts.list.connect(streams)
+    parts.members.connect(streams, parts.subscriptions)
     this.#laterRoom = new LaterRoom(streams, settings)
     this.#later = new SharedConsumer({
       streams,
@@ -175,10 +178,12 @@ export class QueueSession {
   }
 
   #review(): void {
+    const { calls, members, others } = this.#parts
+    members.review()
     if (!this.#isConsuming) return
     void this.#later.set(true)
     for (const [target, consumer] of this.#consumers)
-      void consumer.set(this.#parts.calls.serves(splitTarget(target)[0]))
+      void consumer.set(calls.serves(splitTarget(target)[0]) && !others.isFull(target))
   }
 
   #watchNetwork(): void {
@@ -287,12 +292,4 @@ function unanswered(order: keyof typeof undone, fault: QueueFault, cause: unknow
     hint: hintOf(fault) + undone[order],
     cause,
   })
-}
-
-/**
- * As part of `Nats-Msg-Id`: servers trim a header's value, and it has no line breaks. Usual ids are
- * themselves.
- */
-function headerText(id: string): string {
-  return /^[\x21\x23-\x7e][\x21-\x7e]*$/.test(id) ? id : JSON.stringify(id)
 }

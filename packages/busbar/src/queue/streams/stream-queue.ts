@@ -14,8 +14,10 @@ import type { ItemQueue, ItemToAdd } from '../item-queue.ts'
 import { closed } from '../messages.ts'
 import { QueueMeter } from '../queue-meter.ts'
 import { Attempts } from './attempts/attempts.ts'
+import { OtherVersions } from './attempts/other-versions.ts'
 import { isLarge } from './item-size.ts'
 import { ItemStreams } from './item-streams.ts'
+import { MemberVersions } from './member-versions.ts'
 import { NetworkPace } from './network-pace.ts'
 import { faultOf, hintOf, type QueueFault } from './queue-faults.ts'
 import { QueueSession } from './queue-session.ts'
@@ -53,6 +55,8 @@ export class StreamQueue implements ItemQueue {
   readonly #parts: StreamQueueParts
   readonly #meter: QueueMeter
   readonly #lines: RepeatedLines
+  readonly #members: MemberVersions
+  readonly #others: OtherVersions
   readonly #attempts: Attempts
   readonly #connection: ClusterConnection
   readonly #pace = new NetworkPace()
@@ -65,7 +69,10 @@ export class StreamQueue implements ItemQueue {
     this.#parts = parts
     this.#meter = new QueueMeter(parts.cells)
     this.#lines = new RepeatedLines((level, line) => parts.log[level](line))
-    this.#attempts = new Attempts({ ...parts, meter: this.#meter, lines: this.#lines })
+    const own = { ...parts, meter: this.#meter, lines: this.#lines }
+    this.#members = new MemberVersions({ ...parts, services: parts.place.services })
+    this.#others = new OtherVersions({ ...own, members: this.#members })
+    this.#attempts = new Attempts({ ...own, others: this.#others })
     const { cluster: config } = parts.place
     this.#connection = new ClusterConnection({
       config,
@@ -116,6 +123,7 @@ export class StreamQueue implements ItemQueue {
   }
 
   async #pause(limit: number): Promise<void> {
+    this.#members.leave()
     await this.#session?.stopConsuming()
     await this.#attempts.pause(limit)
   }
@@ -139,9 +147,18 @@ export class StreamQueue implements ItemQueue {
         })
         await streams.open(settings, Math.min(longestSetUp, shortestSetUp * 2 ** failures))
         if (connection.isClosed()) return
-        const own = { meter: this.#meter, attempts: this.#attempts, lines: this.#lines, pace: this.#pace }
-        const parts = { ...this.#parts, ...own, streams, subscriptions, services: place.services }
-        this.#session = new QueueSession(parts)
+        this.#session = new QueueSession({
+          ...this.#parts,
+          meter: this.#meter,
+          attempts: this.#attempts,
+          others: this.#others,
+          members: this.#members,
+          lines: this.#lines,
+          pace: this.#pace,
+          streams,
+          subscriptions,
+          services: place.services,
+        })
         this.#fault = undefined
         this.#opened.resolve()
         return

@@ -125,7 +125,7 @@ const accelerator = object({
 const forms: { readonly [T in FromWorker['type']]: Form<Extract<FromWorker, { type: T }>> } = {
   listening: {},
   starting: { service: text },
-  started: { service: text, path: optional(text), topics: optional(listOf(text)) },
+  started: { service: text, path: optional(text), topics: optional(listOf(text)), queued: optional(listOf(text)) },
   accelerators: { states: listOf(accelerator) },
   ready: { services: listOf(report) },
   failed: { error },

@@ -250,7 +250,7 @@ export class Launcher {
 
   #serves(
     { worker, row, spec }: WorkerHandle,
-    { service, path, topics }: Extract<FromWorker, { type: 'started' }>,
+    { service, path, topics, queued }: Extract<FromWorker, { type: 'started' }>,
   ): void {
     // Not earlier: a peer that does not know yet that the row's previous worker has ended would
     // take the freed slots.
@@ -259,7 +259,7 @@ export class Launcher {
     // A program that forges messages of its worker must not direct peers to the sockets of another
     // one.
     const own = path?.startsWith(this.#folder.socketOf(worker)) === true ? path : undefined
-    if (hosted !== undefined) this.peers.serves(worker, { ...hosted, path: own, topics })
+    if (hosted !== undefined) this.peers.serves(worker, { ...hosted, path: own, topics, queued })
   }
 
   #observed(handle: WorkerHandle, message: Observation): void {

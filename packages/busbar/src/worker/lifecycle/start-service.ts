@@ -1,6 +1,7 @@
 import { isRawEntry, type Service } from '../../config/app.ts'
 import { pathOf } from '../../contract/http/mapping/method-routes.ts'
 import type { TypedHost } from '../../contract/host/typed-host.ts'
+import { queuedVersions } from '../../contract/queues/method-version.ts'
 import type { HealthCheck } from '../../shared/app/supervision.ts'
 import { raiseHeadLimits } from '../../mesh/http/head-limits.ts'
 import type { TypedMesh } from '../../mesh/typed/mesh-transport.ts'
@@ -66,8 +67,9 @@ export async function startService(service: Service, parts: StartServiceParts): 
   if (hosted.typed !== undefined) templates.add(service.name, contractRoutes(hosted.typed))
   // Before others call it.
   templates.flush()
-  const topics = hosted.typed?.events?.topics
-  outbox.post({ type: 'started', service: service.name, path: hosted.listener?.path, topics })
+  const { typed: host, listener } = hosted
+  const [topics, queued] = [host?.events?.topics, host && queuedVersions(host.contract)]
+  outbox.post({ type: 'started', service: service.name, path: listener?.path, topics, queued })
   return { hosted, health }
 }
 

@@ -1,3 +1,4 @@
+import { fitsVersion, type MethodVersion, queuedVersions } from '../../../contract/queues/method-version.ts'
 import type { Endpoint, LocalEndpoint, RemoteEndpoint, TcpEndpoint } from '../endpoint.ts'
 import type { LimitedInstance, LimitedService } from '../limits/limited-service.ts'
 import { admitted } from '../../../shared/slow-start.ts'
@@ -14,6 +15,8 @@ export interface FindOptions {
   readonly not?: Endpoint | undefined
   /** Excludes hosts of other apps that have another contract of the method. */
   readonly contract?: string | undefined
+  /** Instances that have this version of the method go first. */
+  readonly version?: MethodVersion | undefined
 }
 
 type RemoteInstance = RemoteEndpoint | TcpEndpoint
@@ -101,6 +104,22 @@ export class ServiceInstances {
     return (this.local?.state === 'serving' && this.#isLocalHealthy) || this.#remote.some(isCallable)
   }
 
+  /** True if an instance serves that has this version of a method, or does not say which it has. */
+  fits(version: MethodVersion): boolean {
+    return this.#serving.some((one) => fitsVersion(queuedAt(one), version))
+  }
+
+  /** The versions of methods that the instances which serve name. */
+  get versions(): readonly string[] {
+    return [...new Set(this.#serving.flatMap((one) => queuedAt(one) ?? []))]
+  }
+
+  get #serving(): readonly Endpoint[] {
+    const { local } = this
+    const here = local?.state === 'serving' && this.#isLocalHealthy ? [local] : []
+    return [...here, ...this.#remote.filter(isCallable)]
+  }
+
   /** All instances that serve and subscribe to the topic, the one in this thread first. */
   subscribers(topic: string): (LocalEndpoint | RemoteEndpoint)[] {
     const here = this.local
@@ -117,6 +136,8 @@ export class ServiceInstances {
    */
   find(options: FindOptions | undefined): Endpoint | undefined {
     if (options?.contract !== undefined) return this.#findWith(options.contract, options)
+    const versioned = options?.version && this.#findVersion(options.version, targetOf(options.not))
+    if (versioned !== undefined) return versioned
     const found = this.#find(options?.key, targetOf(options?.not))
     if (this.limited === undefined || found?.at !== 'link') return found
     return new Reservation(this.limited, found, () => this.#candidates(options?.key, targetOf(options?.not)))
@@ -130,6 +151,22 @@ export class ServiceInstances {
     )
     if (key === undefined) return this.#pickHost(fitting)
     return pickByKey(key, chooseVersion(preferred(fitting), fractionOf(key)), (one) => this.#indexOf(one))
+  }
+
+  /** While instances of several versions serve, as in a reload. Undefined: all are as good. */
+  #findVersion(version: MethodVersion, not: Endpoint | undefined): Endpoint | undefined {
+    const fits = (one: Endpoint): boolean => one !== not && fitsVersion(queuedAt(one), version)
+    const serving = this.#serving.filter((one) => one !== not)
+    const fitting = serving.filter(fits)
+    if (fitting.length === 0 || fitting.length === serving.length) return undefined
+    const remote = fitting.filter((one) => one.at !== 'here')
+    const found = pickLeastLoaded(remote, (one) => this.#loadOf(one)) ?? fitting[0]!
+    if (this.limited === undefined || found.at !== 'link') return found
+    return new Reservation(this.limited, found, () => {
+      const candidates = this.#candidates(undefined, not)
+      const some = candidates.filter(({ endpoint }) => fits(endpoint))
+      return some.length > 0 ? some : candidates
+    })
   }
 
   #find(key: string | undefined, not: Endpoint | undefined): Endpoint | undefined {
@@ -225,6 +262,12 @@ export class ServiceInstances {
 /** The instance behind a reservation. */
 function targetOf(endpoint: Endpoint | undefined): Endpoint | undefined {
   return endpoint instanceof Reservation ? endpoint.target : endpoint
+}
+
+/** As `queuedVersions`. Undefined: the instance does not say which it has. */
+function queuedAt(endpoint: Endpoint): readonly string[] | undefined {
+  if (endpoint.at === 'here') return endpoint.typed && queuedVersions(endpoint.typed.contract)
+  return endpoint.at === 'link' ? endpoint.queued : undefined
 }
 
 /** A closing link means that the instance is about to leave. */

@@ -28,6 +28,7 @@ import type { BegunDelivery } from './begun-counts.ts'
 import { BegunList } from './begun-list.ts'
 import { acknowledgeBy, type Delivery } from '../consumers/consumers.ts'
 import { type Earlier, earlierAttempts } from './earlier-attempts.ts'
+import type { OtherVersions } from './other-versions.ts'
 import { decodeItem, type StoredItem } from '../item-message.ts'
 import { tryTo } from '../item-streams.ts'
 import { hasNoRoom } from '../queue-faults.ts'
@@ -38,6 +39,7 @@ export interface AttemptsParts {
   readonly calls: QueueCalls
   readonly log: Log
   readonly meter: QueueMeter
+  readonly others: OtherVersions
   /** For what may repeat. */
   readonly lines: RepeatedLines
 }
@@ -123,7 +125,10 @@ export class Attempts {
       if (earlier.is === 'held') return await this.#giveBack(attempt, delivery, ackWait)
       attempt.number += earlier.begun
       if (earlier.is === 'died') return await this.#giveUp(attempt)
-      if (earlier.begun > 0 && (await passOn(attempt))) return this.#remove(attempt)
+      const { others } = this.#parts
+      const mayBeMoved = earlier.begun > 0 || others.mayHaveLeft(attempt)
+      if (mayBeMoved && (await passOn(attempt))) return this.#remove(attempt)
+      if (others.owns(attempt)) return await others.leave(attempt).then(() => this.#remove(attempt))
       attempt.listed = as
       const kept = this.list.add(as)
       await (delivery.streams.delay > 0 ? settlesWithin(slowLimit, [kept]) : kept)

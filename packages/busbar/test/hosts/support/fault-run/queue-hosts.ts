@@ -59,6 +59,8 @@ export class QueueHosts implements AsyncDisposable {
         },
         isKnown: () => true,
         serves: () => true,
+        fits: () => true,
+        versions: () => [],
       },
       log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
       cells: () => undefined,
