@@ -163,9 +163,9 @@ export class ServiceInstances {
     const found = pickLeastLoaded(remote, (one) => this.#loadOf(one)) ?? fitting[0]!
     if (this.limited === undefined || found.at !== 'link') return found
     return new Reservation(this.limited, found, () => {
-      const candidates = this.#candidates(undefined, not)
-      const some = candidates.filter(({ endpoint }) => fits(endpoint))
-      return some.length > 0 ? some : candidates
+      // The slow start of a new generation sends others elsewhere, which these cannot go to.
+      const some = this.#remote.filter((one) => isCallable(one) && fits(one))
+      return some.length > 0 ? this.#limitedOf(some) : this.#candidates(undefined, not)
     })
   }
 
@@ -187,6 +187,10 @@ export class ServiceInstances {
     const isCandidate = (one: RemoteInstance): boolean =>
       isCallable(one) && one !== not && (keyed === undefined || one === keyed)
     const serving = (this.#areSomeStarting ? this.#admitted(isCandidate) : this.#remote).filter(isCandidate)
+    return this.#limitedOf(serving)
+  }
+
+  #limitedOf(serving: readonly RemoteInstance[]): LimitedInstance[] {
     const fresh = serving.filter((one) => !this.#loads.isStale(rowOf(one)))
     return (fresh.length > 0 ? fresh : serving).flatMap((one) =>
       one.at === 'link' && one.row !== undefined ? [{ endpoint: one, row: one.row }] : [],
