@@ -23,6 +23,13 @@ const stream =
 const whole: Readonly<Record<string, (call: number) => unknown[]>> = {
   'no-trailers': reply(200, 'OK', fields('content-length', '2'), 'hi', null),
   'no-trailers-of-a-stream': stream([3, 1, 'hi'], [4, 1, null]),
+  longer: reply(200, 'OK', fields('content-length', '2'), 'hi there'),
+  'longer-in-pieces': (call) => [
+    [2, -call, 0, 1, [200, 'OK', fields('content-length', '2')]],
+    [3, -call, 1, 'hi'],
+    [3, -call, 1, 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged'],
+    [4, -call, 0],
+  ],
 }
 
 const malformed: Readonly<Record<string, (call: number) => unknown[]>> = {
@@ -38,6 +45,8 @@ const malformed: Readonly<Record<string, (call: number) => unknown[]>> = {
   'name-with-a-line-end': reply(200, 'OK', fields('a\r\nb: c', 'd'), 'hi'),
   'name-of-nothing': reply(200, 'OK', fields('', 'b'), 'hi'),
   'value-beyond-latin-1': reply(200, 'OK', fields('a', '漢'), 'hi'),
+  'length-of-nothing': reply(200, 'OK', fields('content-length', ''), 'hi'),
+  'length-that-is-no-number': reply(200, 'OK', fields('content-length', '2e0'), 'hi'),
   'body-of-a-number': reply(200, 'OK', '', 55),
   'trailers-of-a-number': reply(200, 'OK', '', 'hi', 5),
   'trailers-in-a-list': reply(200, 'OK', '', 'hi', ['a', 'b']),

@@ -3,6 +3,7 @@ import type { RemoteEndpoint } from '../../../mesh/routing/endpoint.ts'
 import type { CallHead, Channel, ChannelHandler } from '../../../mesh/links/link.ts'
 import { currentScope, type Scope } from '../../../mesh/scope.ts'
 import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../../mesh/http/exchange.ts'
+import { AnswerBody } from '../../../mesh/http/answer-body.ts'
 import { QueuedResponse } from '../queued-response.ts'
 import { callAborted, lengthMismatch } from '../errors.ts'
 import { connectionRefusedError } from '../../../mesh/routing/unreachable.ts'
@@ -27,6 +28,7 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
   readonly #upload: ChannelWriter | undefined
   /** Bytes to come of a streamed body with a stated length; else Infinity. */
   #left: number
+  readonly #answer: AnswerBody
   #hasHead = false
   #notStarted = false
   /** Number of values that the caller has not taken yet. */
@@ -46,6 +48,7 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
     const apart = streamed || (body !== null && body.length > pieceSize)
     const payload = payloadOf(request, apart ? null : wellFormed(body))
     this.#service = endpoint.service
+    this.#answer = new AnswerBody(request.method)
     this.#left = streamed && contentLength >= 0 ? contentLength : Infinity
     this.#channel = endpoint.link.open(headOf(request, scope), payload, !apart, this)
     if (!apart) return
@@ -91,14 +94,14 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
   onReply(value: unknown, last: boolean): void {
     const received = this.#receiveHead(value, last)
     if (!last || received === undefined) return
-    if (received.body !== undefined) this.queueChunk(asChunk(received.body))
+    if (received.body !== undefined) this.#queueBody(received.body)
     this.queueEnd(received.trailers)
   }
 
   onData(value: unknown): void {
     this.#untaken++
     if (!this.#hasHead) this.#receiveHead(value, false)
-    else if (isChunk(value)) this.queueChunk(asChunk(value))
+    else if (isChunk(value)) this.#queueBody(value)
     else this.#failMalformed()
   }
 
@@ -138,11 +141,19 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
     }
     const { head } = received
     if (head.status < 200) this.queueInformation(head.status, head.headers)
-    else {
+    else if (this.#answer.begin(head)) {
       this.#hasHead = true
       this.queueHead(head)
+    } else {
+      this.#failMalformed()
+      return undefined
     }
     return received
+  }
+
+  #queueBody(chunk: Chunk): void {
+    const taken = this.#answer.take(chunk)
+    if (taken !== undefined) this.queueChunk(asChunk(taken))
   }
 
   #failMalformed(): void {

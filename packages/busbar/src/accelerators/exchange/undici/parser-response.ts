@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { isChunked } from '../../../mesh/http/answer-body.ts'
 import type { ResponseHead } from '../../../mesh/http/exchange.ts'
 import type { Responding, ResponseReceiver } from '../../../mesh/http/value-connection.ts'
 import { ChunkQueue } from '../chunk-queue.ts'
@@ -75,7 +76,7 @@ export class ParserResponse implements ResponseReceiver {
   onHead({ status, statusText, headers, rawHeaders }: ResponseHead): void {
     const { connection, 'transfer-encoding': coding, 'content-length': length } = headers
     const hasBody = status !== 204 && status !== 304
-    this.#endsWithConnection = hasBody && coding === undefined && length === undefined
+    this.#endsWithConnection = hasBody && (coding === undefined ? length === undefined : !isChunked(coding))
     this.#left = !hasBody ? 0 : coding === undefined && length !== undefined ? Number(length) : NaN
     this.#end = undefined
     this.#isInBody = true

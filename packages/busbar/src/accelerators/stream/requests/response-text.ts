@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { isChunked } from '../../../mesh/http/answer-body.ts'
 import type { ResponseHead } from '../../../mesh/http/exchange.ts'
 
 type Chunk = Uint8Array | string
@@ -36,10 +37,10 @@ export class ResponseText {
     const { connection, 'transfer-encoding': coding, 'content-length': length } = headers
     if (connection !== undefined) this.#isLast = closing.test(String(connection))
     if (!this.#hasBody || status === 204 || status === 304) return
-    this.#isChunked = coding !== undefined
+    this.#isChunked = coding !== undefined && isChunked(coding)
     if (coding === undefined && length !== undefined) this.#left = Number(length)
     // The end of the connection is the end of the body (RFC 9112, 6.3).
-    else if (coding === undefined) this.#isLast = true
+    else if (!this.#isChunked) this.#isLast = true
   }
 
   /** The head that no bytes have followed. */
