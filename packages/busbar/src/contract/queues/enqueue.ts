@@ -57,8 +57,7 @@ export function enqueuer(
   spec: Method,
   add: AddItem | undefined,
 ): (input?: unknown, options?: EnqueueOptions) => Promise<Enqueued> {
-  const { input: schema } = spec
-  const check = checkOf(schema)
+  const check = checkOf(spec.input)
   return async (input, options = {}) => {
     const { id, delay = 0, metadata } = options
     checkOptions(site, id, delay)
@@ -68,8 +67,7 @@ export function enqueuer(
     const { issues } = (await check?.(input)) ?? {}
     if (issues !== undefined) throw inputInvalid(site, issues)
     if (add === undefined) throw noQueue(site)
-    const encoded = schema === undefined ? undefined : encode(site, input)
-    return await add({ ...site, id, delay, metadata, input: encoded, spec })
+    return await add({ ...site, id, delay, metadata, spec, input: spec.input && encode(site, input) })
   }
 }
 
