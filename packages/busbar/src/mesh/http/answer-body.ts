@@ -1,9 +1,10 @@
+import { bodyFramingOf } from './body-framing.ts'
 import type { ResponseHead } from './exchange.ts'
 import type { Chunk } from './wire.ts'
 
 /**
- * Holds the body of a response to what its head states (RFC 9112, 6.3). A host of another app that
- * sends more would otherwise put it into what the client reads as the next response.
+ * Holds the body of a response to what its head states. A host of another app that sends more would
+ * otherwise put it into what the client reads as the next response.
  */
 export class AnswerBody {
   readonly #method: string
@@ -14,13 +15,11 @@ export class AnswerBody {
     this.#method = method
   }
 
-  /** False if no client reads a length like that of the head. */
-  begin({ status, headers }: ResponseHead): boolean {
-    const { 'content-length': length, 'transfer-encoding': coding } = headers
-    if (typeof length === 'string' && !digits.test(length)) return false
-    if (this.#method === 'HEAD' || status === 204 || status === 304) this.#left = 0
-    else if (typeof length === 'string' && coding === undefined) this.#left = Number(length)
-    return true
+  /** False if no client accepts such a head. */
+  begin(head: ResponseHead): boolean {
+    const framing = bodyFramingOf(head, this.#method)
+    if (framing?.kind === 'length') this.#left = framing.length
+    return framing !== undefined
   }
 
   /** What of it belongs to the response. */
@@ -32,11 +31,4 @@ export class AnswerBody {
     if (size <= left) return chunk
     return left === 0 ? undefined : Buffer.from(chunk).subarray(0, left)
   }
-}
-
-const digits = /^\d+$/
-
-/** Whether chunks end the body. With another coding only the end of the connection does. */
-export function isChunked(coding: string | string[]): boolean {
-  return /(?:^|[\s,])chunked\s*$/i.test([coding].flat().at(-1)!)
 }

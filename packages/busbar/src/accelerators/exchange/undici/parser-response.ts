@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { isChunked } from '../../../mesh/http/answer-body.ts'
+import { bodyFramingOf } from '../../../mesh/http/body-framing.ts'
 import type { ResponseHead } from '../../../mesh/http/exchange.ts'
 import type { Responding, ResponseReceiver } from '../../../mesh/http/value-connection.ts'
 import { ChunkQueue } from '../chunk-queue.ts'
@@ -73,14 +73,14 @@ export class ParserResponse implements ResponseReceiver {
     })
   }
 
-  onHead({ status, statusText, headers, rawHeaders }: ResponseHead): void {
-    const { connection, 'transfer-encoding': coding, 'content-length': length } = headers
-    const hasBody = status !== 204 && status !== 304
-    this.#endsWithConnection = hasBody && (coding === undefined ? length === undefined : !isChunked(coding))
-    this.#left = !hasBody ? 0 : coding === undefined && length !== undefined ? Number(length) : NaN
+  onHead(head: ResponseHead): void {
+    const { status, statusText, headers, rawHeaders } = head
+    const framing = bodyFramingOf(head)
+    this.#endsWithConnection = framing?.kind === 'close'
+    this.#left = framing?.kind === 'length' ? framing.length : NaN
     this.#end = undefined
     this.#isInBody = true
-    const keepsAlive = !this.#endsWithConnection && !(connection !== undefined && closing.test(String(connection)))
+    const keepsAlive = !this.#endsWithConnection && !closing.test(String(headers.connection))
     this.#run(() => {
       const returned = this.#readHead(status, statusText, rawHeaders ?? fieldsOf(headers), keepsAlive)
       // The response to HEAD.

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { isChunked } from '../../../mesh/http/answer-body.ts'
+import { bodyFramingOf } from '../../../mesh/http/body-framing.ts'
 import type { ResponseHead } from '../../../mesh/http/exchange.ts'
 
 type Chunk = Uint8Array | string
@@ -9,7 +9,7 @@ const closing = /(?:^|\W)close(?:$|\W)/i
 
 /** Turns the values of one response into the text that a client's parser reads. */
 export class ResponseText {
-  readonly #hasBody: boolean
+  readonly #method: string
   /** Text that goes with the next bytes. */
   #head = ''
   #isChunked = false
@@ -18,7 +18,7 @@ export class ResponseText {
   #isLast = false
 
   constructor(method: string) {
-    this.#hasBody = method !== 'HEAD'
+    this.#method = method
   }
 
   /** The connection ends after this response, once it is complete. */
@@ -32,15 +32,13 @@ export class ResponseText {
   }
 
   /** Keeps the head for the first bytes of the body. */
-  begin({ status, statusText, headers, rawHeaders }: ResponseHead): void {
+  begin(head: ResponseHead): void {
+    const { status, statusText, headers, rawHeaders } = head
     this.#head = headOf(status, statusText, rawHeaders ?? fieldsOf(headers))
-    const { connection, 'transfer-encoding': coding, 'content-length': length } = headers
-    if (connection !== undefined) this.#isLast = closing.test(String(connection))
-    if (!this.#hasBody || status === 204 || status === 304) return
-    this.#isChunked = coding !== undefined && isChunked(coding)
-    if (coding === undefined && length !== undefined) this.#left = Number(length)
-    // The end of the connection is the end of the body (RFC 9112, 6.3).
-    else if (!this.#isChunked) this.#isLast = true
+    const framing = bodyFramingOf(head, this.#method)
+    this.#isChunked = framing?.kind === 'chunked'
+    if (framing?.kind === 'length') this.#left = framing.length
+    this.#isLast = framing?.kind === 'close' || closing.test(String(headers.connection))
   }
 
   /** The head that no bytes have followed. */
