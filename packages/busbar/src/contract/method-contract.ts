@@ -1,7 +1,10 @@
 import { type Side, toJsonSchema } from './openapi/json-schema.ts'
 import type { Contract } from './contract.ts'
 import type { Method } from './method.ts'
-import { checksAnything, type Schema } from './schema.ts'
+import { checksAnything, isSchema, type Schema } from './schema.ts'
+import { literalKeywords } from './openapi/references.ts'
+import type { JsonSchema } from './openapi/types.ts'
+import { valibotText } from './valibot-text.ts'
 
 const known = new WeakMap<Method, string | undefined>()
 
@@ -43,31 +46,63 @@ function describe({ kind, input, output, errors, idempotent, takesMany }: Method
   return hash(text, 0x811c9dc5) + hash(text, 0x050c5d1f)
 }
 
-/** Of a schema that cannot be described, only the library. */
 function schemaText(schema: Schema | undefined, side: Side): string {
   if (schema === undefined) return ''
   if (!checksAnything(schema)) return 'any'
-  const { document } = toJsonSchema(schema, side, () => ({}), {})
-  return document === undefined ? schema['~standard'].vendor : JSON.stringify(canonical(document))
+  const described = documentOf(schema, side, [])
+  return typeof described === 'string' ? described : JSON.stringify(canonical(described))
 }
 
-const annotations: ReadonlySet<string> = new Set(['title', 'description', 'examples', '$comment', '$schema', '$id'])
+/**
+ * Text if the library does not convert its schemas to JSON Schema. `open`: schemas that it is part
+ * of. A map may contain maps of its own kind.
+ */
+function documentOf(schema: Schema, side: Side, open: readonly unknown[]): JsonSchema | string {
+  if (open.includes(schema)) return {}
+  const nested = (part: unknown): JsonSchema => {
+    const described = isSchema(part) ? documentOf(part, side, [...open, schema]) : {}
+    return typeof described === 'string' ? { const: described } : described
+  }
+  const { document } = toJsonSchema(schema, side, nested, {})
+  const { vendor } = schema['~standard']
+  return document ?? (vendor === 'valibot' ? valibotText(schema) : vendor)
+}
+
+const annotations: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'examples',
+  'deprecated',
+  '$comment',
+  '$schema',
+  '$id',
+])
 /** Keywords whose keys are names that the contract gives. */
 const named: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions'])
 
+/** What the keys of an object are. */
+type Keys = 'keywords' | 'names' | 'data'
+
 /** In one order, and without what is for people. */
-function canonical(part: unknown, isNames = false): unknown {
-  if (Array.isArray(part)) return part.map((one) => canonical(one))
+function canonical(part: unknown, keys: Keys = 'keywords'): unknown {
+  const within = keys === 'data' ? 'data' : 'keywords'
+  if (Array.isArray(part)) return part.map((one) => canonical(one, within))
   if (typeof part !== 'object' || part === null) return part
-  const entries = Object.entries(part).filter(([key]) => isNames || !annotations.has(key))
+  const isKeyword = keys === 'keywords'
+  const entries = Object.entries(part).filter(([key]) => !isKeyword || !annotations.has(key))
   return entries
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([key, value]) => [
       key,
-      !isNames && key === 'required' && Array.isArray(value)
+      isKeyword && key === 'required' && Array.isArray(value)
         ? sorted(value as string[])
-        : canonical(value, !isNames && named.has(key)),
+        : canonical(value, isKeyword ? keysWithin(key) : within),
     ])
+}
+
+function keysWithin(keyword: string): Keys {
+  if (named.has(keyword)) return 'names'
+  return literalKeywords.has(keyword) ? 'data' : 'keywords'
 }
 
 function sorted(texts: readonly string[]): string[] {

@@ -37,7 +37,7 @@ function openQueue(folder: TestFolder, ran: (id: string) => void, window = 0) {
       usual: settings,
       methods: {},
     },
-    calls: { call, isKnown: () => true, serves: () => true, fits: () => true, versions: () => [] },
+    calls: { call, isKnown: () => true, serves: () => true, fitOf: () => 'same', versions: () => [] },
     log: console,
     cells: () => undefined,
   })

@@ -74,6 +74,28 @@ describe('items in a cluster with two versions of a service', { skip: withoutNat
     assert.deepEqual([first.counts.failures, first.counts.attempts, first.counts.dead], [0, 190, 0])
   })
 
+  it('of a method that one version has run there at once, and are dead letters when no host has it', async () => {
+    const cluster = newCluster()
+    const queues = { ...quick, attempts: 1 }
+    await using first = await QueueApp.start(configOf('one', { cluster, queues }))
+    await using second = new QueueProcess(configOf('two', { cluster, queues }))
+    await second.start()
+    const [before, after] = [first.app.client(one), first.app.client(two)]
+    for (const id of idsOf('j', 30)) {
+      await before.gone.enqueue({ id })
+      await after.fresh.enqueue({ id })
+      await after.bare.enqueue(undefined, { id: id.slice(0, -1) })
+    }
+    const there = (): string[] => ranAt('two', second.output)
+    await pollUntil(() => ranAt('one', first.lines.join('\n')).length === 30 && there().length === 60)
+    assert.deepEqual(there().toSorted(), [...idsOf('j', 30), ...idsOf('j', 30)].toSorted())
+    assert.deepEqual([first.counts.failures, first.counts.dead], [0, 0])
+    await second.kill()
+    await after.fresh.enqueue({ id: 'k;' })
+    await pollUntil(() => first.counts.dead === 1)
+    assert.deepEqual([first.counts.failures, first.counts.waiting, first.counts.running], [1, 0, 0])
+  })
+
   it('keep their contract while they wait, over retries, and as dead letters that are put back', async () => {
     const cluster = newCluster()
     const queues = { ...quick, attempts: 2 }
@@ -165,6 +187,8 @@ describe('items of an app of its own', () => {
         const [before, after] = [app.app.client(one), app.app.client(two)]
         await again(() => before.send.enqueue({ id: `one${at};` }, { id: `one${at}` }))
         await again(() => after.send.enqueue({ id: `two${at};`, note: at }, { id: `two${at}` }))
+        if (at.startsWith('both')) await again(() => before.gone.enqueue({ id: `gone${at};` }, { id: `gone${at}` }))
+        if (at.startsWith('both')) await again(() => after.fresh.enqueue({ id: `fresh${at};` }, { id: `fresh${at}` }))
         await pollUntil(() => app.logged(new RegExp(`: (one|two)${at};`)).length === 2)
       }
       // Until the new one has started, the old one runs all.
@@ -177,6 +201,9 @@ describe('items of an app of its own', () => {
       for (let at = 0; at < both; at++) {
         assert.equal(app.logged(`one: oneboth${at};`).length, 1)
         assert.match(app.logged(`two: twoboth${at};`).join(), /"note"/)
+        await pollUntil(
+          () => app.logged(`one: goneboth${at};`).length + app.logged(`two: freshboth${at};`).length === 2,
+        )
       }
       await reloading
       await enqueueBoth('last')

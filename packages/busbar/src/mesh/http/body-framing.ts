@@ -29,5 +29,5 @@ export function bodyFramingOf({ status, headers }: ResponseHead, method?: string
 
 /** Of several codings, only the last one can delimit the body. */
 function isChunked(coding: string | string[]): boolean {
-  return /(?:^|[\s,])chunked\s*$/i.test([coding].flat().at(-1)!)
+  return /(?:^|,)\s*chunked\s*$/i.test([coding].flat().at(-1)!)
 }

@@ -1,4 +1,4 @@
-import type { MethodVersion } from '../../contract/queues/method-version.ts'
+import type { Fit, MethodVersion } from '../../contract/queues/method-version.ts'
 import { type LocalPorts, noLocalPorts, serviceAtPort } from '../../shared/calls/local-ports.ts'
 import { noLoads, type Loads } from './balance/loads.ts'
 import { type FindOptions, ServiceInstances } from './balance/service-instances.ts'
@@ -128,9 +128,9 @@ export class Router {
     return this.#services.get(service)?.serves === true
   }
 
-  /** True if an instance serves that has this version of a method, or does not say which. */
-  fits(service: string, version: MethodVersion): boolean {
-    return this.#services.get(service)?.fits(version) === true
+  /** What the instance that serves and suits a version best has of it. */
+  fitOf(service: string, version: MethodVersion): Fit {
+    return this.#services.get(service)?.fitOf(version) ?? 'none'
   }
 
   /** The versions of methods that its serving instances name. */

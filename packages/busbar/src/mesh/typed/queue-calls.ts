@@ -1,7 +1,7 @@
 import type { Metadata, QueueDelivery, Trace } from '../../contract/context.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { type ErrorSpec, fn } from '../../contract/method.ts'
-import type { MethodVersion } from '../../contract/queues/method-version.ts'
+import type { Fit, MethodVersion } from '../../contract/queues/method-version.ts'
 import { outsideTransport, type OutsideOptions, type TypedMesh } from './mesh-transport.ts'
 
 /** The call that runs an item. */
@@ -27,8 +27,8 @@ export interface QueueCalls {
   isKnown(service: string): boolean
   /** An instance of it serves. */
   serves(service: string): boolean
-  /** An instance of it serves that has this version of a method, or does not say which it has. */
-  fits(service: string, version: MethodVersion): boolean
+  /** What the instance that serves and suits a version best has of it. */
+  fitOf(service: string, version: MethodVersion): Fit
   /** As `queuedVersions`, of all its instances that serve. */
   versions(service: string): readonly string[]
 }
@@ -62,12 +62,15 @@ export function queueCalls(mesh: TypedMesh): QueueCalls {
       }
       // Only the name of the contract is used: the queue does not know the methods.
       const contract = { name: service } as Contract
-      const version = given === undefined ? undefined : { method, contract: given }
-      return await outsideTransport(mesh, service, version).bind(contract, method, anyMethod)(input, options)
+      return await outsideTransport(mesh, service, { method, contract: given }).bind(
+        contract,
+        method,
+        anyMethod,
+      )(input, options)
     },
     isKnown: (service) => router.names.includes(service),
     serves: (service) => router.serves(service),
-    fits: (service, version) => router.fits(service, version),
+    fitOf: (service, version) => router.fitOf(service, version),
     versions: (service) => router.versions(service),
   }
 }

@@ -90,10 +90,20 @@ export class MemberVersions {
     this.#hasLeft = true
   }
 
-  /** Another host runs items of the method with this contract, or had no time yet to say so. */
-  has(target: string, contract: string): boolean {
+  /**
+   * Another host runs items of the method with this contract, or had no time yet to say so.
+   * Undefined: with any.
+   */
+  has(target: string, contract: string | undefined): boolean {
+    if (contract === undefined) return this.hasMethod(target)
     if (this.#time < this.#settledAt) return true
-    return (this.#known.get(versionText({ method: target, contract })) ?? 0) > this.#time
+    return [contract, undefined].some((one) => this.#known.has(versionText({ method: target, contract: one })))
+  }
+
+  /** Another host runs items of the method, or had no time yet to say so. */
+  hasMethod(target: string): boolean {
+    if (this.#time < this.#settledAt) return true
+    return [...this.#known.keys()].some((version) => version.startsWith(`${target} `))
   }
 
   /** Another host runs items of the method with another contract. */
@@ -138,9 +148,9 @@ export class MemberVersions {
 function read(text: string): { host: string; state: State; versions: string[] } | undefined {
   try {
     const [host, state, versions] = JSON.parse(text) as unknown[]
-    if (typeof host !== 'string' || !Array.isArray(versions)) return undefined
-    if (state !== 'enters' && state !== 'runs' && state !== 'leaves') return undefined
     const isText = (one: unknown): one is string => typeof one === 'string' && one.length <= mostText
+    if (!isText(host) || !Array.isArray(versions)) return undefined
+    if (state !== 'enters' && state !== 'runs' && state !== 'leaves') return undefined
     return { host, state, versions: versions.filter(isText) }
   } catch {
     return undefined

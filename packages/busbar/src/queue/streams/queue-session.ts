@@ -183,7 +183,7 @@ export class QueueSession {
     if (!this.#isConsuming) return
     void this.#later.set(true)
     for (const [target, consumer] of this.#consumers)
-      void consumer.set(calls.serves(splitTarget(target)[0]) && !others.isFull(target))
+      void consumer.set(calls.serves(splitTarget(target)[0]) && !others.areAll(target) && !others.isFull(target))
   }
 
   #watchNetwork(): void {

@@ -1,7 +1,8 @@
-import { fitsVersion, type MethodVersion, queuedVersions } from '../../../contract/queues/method-version.ts'
+import { bestFit, type Fit, type MethodVersion } from '../../../contract/queues/method-version.ts'
 import type { Endpoint, LocalEndpoint, RemoteEndpoint, TcpEndpoint } from '../endpoint.ts'
 import type { LimitedInstance, LimitedService } from '../limits/limited-service.ts'
 import { admitted } from '../../../shared/slow-start.ts'
+import { fitAt, queuedAt } from './instance-fit.ts'
 import type { Loads } from './loads.ts'
 import { fractionOf, pickByKey, pickLeastLoaded, pickOfTwo } from './pickers.ts'
 import { Reservation } from './reservation.ts'
@@ -104,9 +105,9 @@ export class ServiceInstances {
     return (this.local?.state === 'serving' && this.#isLocalHealthy) || this.#remote.some(isCallable)
   }
 
-  /** True if an instance serves that has this version of a method, or does not say which it has. */
-  fits(version: MethodVersion): boolean {
-    return this.#serving.some((one) => fitsVersion(queuedAt(one), version))
+  /** What the instance that serves and suits a version best has of it. */
+  fitOf(version: MethodVersion): Fit {
+    return bestFit(this.#serving.map((one) => fitAt(one, version)))
   }
 
   /** The versions of methods that the instances which serve name. */
@@ -155,10 +156,11 @@ export class ServiceInstances {
 
   /** While instances of several versions serve, as in a reload. Undefined: all are as good. */
   #findVersion(version: MethodVersion, not: Endpoint | undefined): Endpoint | undefined {
-    const fits = (one: Endpoint): boolean => one !== not && fitsVersion(queuedAt(one), version)
     const serving = this.#serving.filter((one) => one !== not)
+    const best = bestFit(serving.map((one) => fitAt(one, version)))
+    const fits = (one: Endpoint): boolean => one !== not && fitAt(one, version) === best
     const fitting = serving.filter(fits)
-    if (fitting.length === 0 || fitting.length === serving.length) return undefined
+    if (fitting.length === serving.length) return undefined
     const remote = fitting.filter((one) => one.at !== 'here')
     const found = pickLeastLoaded(remote, (one) => this.#loadOf(one)) ?? fitting[0]!
     if (this.limited === undefined || found.at !== 'link') return found
@@ -266,12 +268,6 @@ export class ServiceInstances {
 /** The instance behind a reservation. */
 function targetOf(endpoint: Endpoint | undefined): Endpoint | undefined {
   return endpoint instanceof Reservation ? endpoint.target : endpoint
-}
-
-/** As `queuedVersions`. Undefined: the instance does not say which it has. */
-function queuedAt(endpoint: Endpoint): readonly string[] | undefined {
-  if (endpoint.at === 'here') return endpoint.typed && queuedVersions(endpoint.typed.contract)
-  return endpoint.at === 'link' ? endpoint.queued : undefined
 }
 
 /** A closing link means that the instance is about to leave. */

@@ -1,13 +1,15 @@
+import type { Fit } from '../../../contract/queues/method-version.ts'
 import type { QueueCalls } from '../../../mesh/typed/queue-calls.ts'
 import type { QueueSettings } from '../../../shared/queues.ts'
 import type { RepeatedLines } from '../../../shared/output/repeated-lines.ts'
 import { splitTarget } from '../../item-queue.ts'
+import type { StoredItem } from '../item-message.ts'
 import type { MemberVersions } from '../member-versions.ts'
 import { type Attempt, countOf, moveToLater } from './attempt.ts'
 
 export interface OtherVersionsParts {
-  readonly calls: Pick<QueueCalls, 'fits'>
-  readonly members: Pick<MemberVersions, 'has' | 'hasOther'>
+  readonly calls: Pick<QueueCalls, 'fitOf'>
+  readonly members: Pick<MemberVersions, 'has' | 'hasOther' | 'hasMethod'>
   readonly settings: Pick<QueueSettings, 'maxDepth'>
   readonly lines: RepeatedLines
 }
@@ -40,11 +42,16 @@ export class OtherVersions {
 
   /** Whether it is to be left to another host. */
   owns({ item, target }: Attempt): boolean {
-    const { calls, members } = this.#parts
-    const { contract } = item.origin
-    if (typeof contract !== 'string') return false
-    const [service, method] = splitTarget(target)
-    return !calls.fits(service, { method, contract }) && members.has(target, contract)
+    const { members } = this.#parts
+    const contract = contractOf(item)
+    const fit = this.#fitOf(target, contract)
+    if (fit === 'same') return false
+    return members.has(target, contract) || (fit === 'none' && members.hasMethod(target))
+  }
+
+  /** No instance of this host has the method, and another host has it. */
+  areAll(target: string): boolean {
+    return this.#fitOf(target, undefined) === 'none' && this.#parts.members.hasMethod(target)
   }
 
   /**
@@ -52,8 +59,8 @@ export class OtherVersions {
    * `ready`. Over a slow network an item comes again for other reasons, and each move takes long.
    */
   mayHaveLeft({ item, target, delivery }: Attempt): boolean {
-    const { contract } = item.origin
-    if (typeof contract !== 'string' || countOf(delivery) === 1 || delivery.streams.delay > 0) return false
+    const contract = contractOf(item)
+    if (contract === undefined || countOf(delivery) === 1 || delivery.streams.delay > 0) return false
     return this.#parts.members.hasOther(target, contract)
   }
 
@@ -81,4 +88,14 @@ export class OtherVersions {
     const now = performance.now()
     return (this.#left.get(target) ?? []).filter((due) => due > now)
   }
+
+  #fitOf(target: string, contract: string | undefined): Fit {
+    const [service, method] = splitTarget(target)
+    return this.#parts.calls.fitOf(service, { method, contract })
+  }
+}
+
+/** Any member of the cluster may have written it. */
+function contractOf({ origin: { contract } }: StoredItem): string | undefined {
+  return typeof contract === 'string' ? contract : undefined
 }

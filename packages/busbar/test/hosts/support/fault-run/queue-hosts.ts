@@ -59,7 +59,7 @@ export class QueueHosts implements AsyncDisposable {
         },
         isKnown: () => true,
         serves: () => true,
-        fits: () => true,
+        fitOf: () => 'same',
         versions: () => [],
       },
       log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },

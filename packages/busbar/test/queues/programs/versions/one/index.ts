@@ -9,6 +9,7 @@ export default mail.implement(({ client, log }) => ({
     log.info(`one: ${id} at ${delivery!.attempt} ${JSON.stringify(rest)}`)
     if (count <= failures) throw new Error('not now')
   },
+  gone: ({ id }, { delivery }) => log.info(`one: ${id} at ${delivery!.attempt}`),
   load: async ({ prefix, count }) => {
     const post = client(mail)
     await Promise.all(Array.from({ length: count }, (_, at) => post.send.enqueue({ id: `${prefix}${at};` })))

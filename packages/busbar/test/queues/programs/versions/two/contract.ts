@@ -6,6 +6,9 @@ export const mail = service('mail', {
     input: z.object({ id: z.string(), failures: z.int().default(0), note: z.string().optional() }),
     queue: true,
   }),
+  /** The other version has no such methods. */
+  fresh: fn({ input: z.object({ id: z.string() }), queue: true }),
+  bare: fn({ queue: true }),
   /** Enqueues so many items. */
   load: fn({ input: z.object({ prefix: z.string(), count: z.int() }) }),
 })

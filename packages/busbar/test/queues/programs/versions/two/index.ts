@@ -9,6 +9,8 @@ export default mail.implement(({ client, log }) => ({
     log.info(`two: ${id} at ${delivery!.attempt} ${JSON.stringify(rest)}`)
     if (count <= failures) throw new Error('not now')
   },
+  fresh: ({ id }, { delivery }) => log.info(`two: ${id} at ${delivery!.attempt}`),
+  bare: (_, { delivery }) => log.info(`two: ${delivery!.id}; at ${delivery!.attempt}`),
   load: async ({ prefix, count }) => {
     const post = client(mail)
     await Promise.all(

@@ -1,0 +1,85 @@
+/**
+ * Parts of a schema that are described at most. One whose `lazy` parts make new schemas again and
+ * again has no end.
+ */
+const mostParts = 10_000
+/** Of those, one in another. */
+const mostNested = 200
+
+/** Fields that say the same as others, or are for people. */
+const skipped: ReadonlySet<string> = new Set(['reference', 'async', 'expects', 'message'])
+
+interface Part {
+  readonly kind: string
+  readonly type: string
+  readonly pipe?: readonly Part[]
+  readonly getter?: (input: undefined) => unknown
+}
+
+/**
+ * A text that is the same for schemas of Valibot which check the same, apart from functions of the
+ * program. Valibot does not convert them to JSON Schema itself, but all they check are fields of
+ * plain objects (its guide, "Internal architecture").
+ */
+export function valibotText(schema: object): string {
+  return JSON.stringify(new Description().of(schema, []))
+}
+
+class Description {
+  #parts = 0
+
+  /** `open`: what it is a part of. A schema may contain itself. */
+  of(value: unknown, open: readonly object[]): unknown {
+    if (typeof value === 'function') return builtInName(value)
+    if (typeof value !== 'object' || value === null) return `${typeof value} ${String(value)}`
+    if (value instanceof RegExp) return String(value)
+    if (value instanceof Date) return value.getTime()
+    if (open.includes(value)) return `part of ${open.length - open.indexOf(value)}`
+    if (++this.#parts > mostParts || open.length > mostNested) return '…'
+    const inside = [...open, value]
+    if (Array.isArray(value)) return value.filter(isChecked).map((one) => this.of(one, inside))
+    return isPart(value) ? this.#ofPart(value, inside) : this.#ofFields(Object.entries(value), inside)
+  }
+
+  #ofPart(part: Part, inside: readonly object[]): unknown {
+    if (part.type === 'lazy' && part.getter !== undefined) return this.#ofLazy(part.getter, inside)
+    // A pipe has the fields of its first schema, too.
+    const first: object = part.pipe?.[0] ?? {}
+    const own = Object.entries(part).filter(
+      ([key, value]) => !skipped.has(key) && !key.startsWith('~') && value !== Reflect.get(first, key),
+    )
+    return this.#ofFields(own, inside)
+  }
+
+  #ofLazy(getter: (input: undefined) => unknown, inside: readonly object[]): unknown {
+    try {
+      return this.of(getter(undefined), inside)
+    } catch {
+      // It depends on the value.
+      return 'lazy'
+    }
+  }
+
+  #ofFields(fields: readonly (readonly [string, unknown])[], inside: readonly object[]): unknown {
+    return fields
+      .filter(([, value]) => value !== undefined)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([key, value]) => [key, this.of(value, inside)])
+  }
+}
+
+function isPart(value: object): value is Part {
+  const { kind, type, reference } = value as Partial<Record<string, unknown>>
+  return typeof kind === 'string' && typeof type === 'string' && typeof reference === 'function'
+}
+
+/** False for titles, descriptions and the like. */
+function isChecked(part: unknown): boolean {
+  return !(typeof part === 'object' && part !== null && isPart(part) && part.kind === 'metadata')
+}
+
+/** A bundler may rename those of a program. */
+function builtInName(value: { readonly name: string }): string {
+  const isBuiltIn = Function.prototype.toString.call(value).endsWith('{ [native code] }')
+  return isBuiltIn ? value.name : 'function'
+}
