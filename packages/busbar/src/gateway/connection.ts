@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { makeLast } from '../mesh/http/last-response.ts'
-import { shortTurn } from '../shared/time/short-turn.ts'
+import { afterShortTurn } from '../shared/time/short-turn.ts'
 import { noResponse } from './problems/gateway-problems.ts'
 import { discardBody, endLinger, lingerTime } from './problems/linger.ts'
 import type { OwnResponses } from './problems/own-responses.ts'
@@ -180,7 +180,7 @@ export class Connection implements ClientConnection {
       if (this.socket.bytesRead === bytesRead) this.finish()
       else this.#closeWhenIdle(idleTimeout)
     }
-    this.#timer = setTimeout(() => void shortTurn().then(check), idleTimeout)
+    this.#timer = setTimeout(() => afterShortTurn(check), idleTimeout)
   }
 
   /**

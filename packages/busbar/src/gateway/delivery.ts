@@ -61,7 +61,8 @@ export class Delivery {
     if (close === undefined) return
     server.closeAllConnections = () => {
       close()
-      for (const { handedTo, req } of this.#parts.requests()) if (handedTo?.server === server) req.socket.destroy()
+      for (const { handedTo, connection } of this.#parts.requests())
+        if (handedTo?.server === server) connection.socket.destroy()
     }
   }
 

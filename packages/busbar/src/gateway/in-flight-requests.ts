@@ -98,7 +98,7 @@ export class InFlightRequests {
     this.#parts.onCount(-1)
     if (this.#isShort(context)) context.connection.finish()
     context.connection.removeRequest(context)
-    if (context.call !== undefined) countBytes(context.call, context.req, context.res, context.bytesBefore)
+    if (context.call !== undefined) countBytes(context.call, context.req, context.res, context.bytesBefore!)
     context.edge?.end(outcomeOf(context.res), context.began, context.callee)
     context.handedTo?.count?.countEnd(isFailedResponse(context.res))
     context.handedTo?.answered?.(context.req)
@@ -109,9 +109,10 @@ export class InFlightRequests {
    * Node keeps the connection of a response that is shorter than its length, and its client would
    * wait for the rest. Beside other responses, what was written is not only its own.
    */
-  #isShort({ isAlone, req, res, connection }: RequestContext): boolean {
+  #isShort({ isAlone, res, connection }: RequestContext): boolean {
     if (!isAlone || connection.inFlight > 1 || !res.writableFinished) return false
-    return this.#parts.handover?.isShort(res, req.socket.bytesWritten - connection.bytesOfResponses) === true
+    const { socket, bytesOfResponses } = connection
+    return this.#parts.handover?.isShort(res, socket.bytesWritten - bytesOfResponses) === true
   }
 
   stopWatching(): void {

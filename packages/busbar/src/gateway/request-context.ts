@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { CallCounter } from '../contract/host/typed-host.ts'
 import type { Endpoint, LocalEndpoint } from '../mesh/routing/endpoint.ts'
 import type { CountedEdge } from '../mesh/meter.ts'
 import { noWorker } from '../shared/metrics/worker-pair.ts'
 import type { Scope } from '../mesh/scope.ts'
 import type { TracedCall } from '../mesh/tracing/traced-call.ts'
+import type { BytesBefore } from '../mesh/tracing/traced-request.ts'
 import type { Problem } from './problems/problem.ts'
 import type { GatewayRoute } from './routing/routes.ts'
 
@@ -28,6 +30,7 @@ export interface Target {
 
 /** The client's connection, as the steps of a request use it. */
 export interface ClientConnection {
+  readonly socket: Socket
   /** Number of requests in flight. */
   readonly inFlight: number
   /** `bytesWritten` of the socket when the latest response ended. */
@@ -70,7 +73,7 @@ export class RequestContext {
   /** The same, if the app has traces. */
   call: TracedCall | undefined = undefined
   /** What its connection had carried when it was routed. */
-  bytesBefore = 0
+  bytesBefore: BytesBefore | undefined = undefined
   /** When it was routed. Set only for the sampled requests whose latency is measured. */
   began: number | undefined = undefined
   /** The tick of {@link InFlightRequests} from which the response timeout counts. */

@@ -1,14 +1,21 @@
 import { BusbarError, type ErrorCode } from '../contract/errors.ts'
 import { decodeJson } from '../contract/value/decode.ts'
+import { isVersionRefusal } from '../mesh/routing/balance/instance-fit.ts'
 import type { QueueCalls } from '../mesh/typed/queue-calls.ts'
 import type { MethodQueueSettings, QueuePlace } from '../shared/queues.ts'
 import { type ItemAttempt, type Reason, splitTarget } from './item-queue.ts'
 
 /** How an attempt has ended. */
-export type Outcome =
-  | { readonly is: 'done' }
-  /** `final`: another attempt would end in the same way. */
-  | { readonly is: 'failed'; readonly why: Reason; readonly final: boolean }
+export type Outcome = { readonly is: 'done' } | Failed
+
+export interface Failed {
+  readonly is: 'failed'
+  readonly why: Reason
+  /** Another attempt would end in the same way. */
+  readonly final: boolean
+  /** No instance has begun with it: those with its contract have ended while it waited. */
+  readonly isRefusal?: boolean
+}
 
 /** Errors that the method itself has not caused, or means for good. */
 const finalCodes: ReadonlySet<string> = new Set<ErrorCode>([
@@ -38,13 +45,14 @@ export async function runItem(
   const delivery = { id, attempt, enqueuedAt: added }
   try {
     const value = input === null ? undefined : decodeJson(input)
-    await calls.call({ service, method, input: value, caller, trace, metadata, contract, delivery, timeout })
+    const mustFit = place === 'streams'
+    await calls.call({ service, method, input: value, caller, trace, metadata, contract, mustFit, delivery, timeout })
     return { is: 'done' }
   } catch (thrown) {
     const { code, message, declared } = isOurs(thrown) ? thrown : BusbarError.from(thrown)
     const why = { code, message: message.slice(0, maxReason) }
     const final = declared || (finalCodes.has(code) && !(place === 'streams' && versionCodes.has(code)))
-    return { is: 'failed', why, final }
+    return { is: 'failed', why, final, isRefusal: isVersionRefusal(thrown) }
   }
 }
 

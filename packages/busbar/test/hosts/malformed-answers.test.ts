@@ -7,6 +7,9 @@ import { program } from './support/two-apps.ts'
 
 const fields = (...texts: string[]): string => texts.join('\u007f')
 
+/** More than any client accepts. */
+const many = fields(...Array.from({ length: 300_000 }, (_, at) => [`n${at}`, '']).flat())
+
 /** A whole answer in one frame. */
 const reply =
   (...head: readonly unknown[]) =>
@@ -47,11 +50,26 @@ const malformed: Readonly<Record<string, (call: number) => unknown[]>> = {
   'value-beyond-latin-1': reply(200, 'OK', fields('a', '漢'), 'hi'),
   'length-of-nothing': reply(200, 'OK', fields('content-length', ''), 'hi'),
   'length-that-is-no-number': reply(200, 'OK', fields('content-length', '2e0'), 'hi'),
+  'length-that-is-too-large': reply(200, 'OK', fields('content-length', '99999999999999999999'), 'hi'),
+  'length-twice': reply(200, 'OK', fields('content-length', '2', 'content-length', '2'), 'hi'),
+  'length-beside-a-coding': reply(200, 'OK', fields('content-length', '2', 'transfer-encoding', 'chunked'), 'hi'),
+  'fields-of-more-than-a-head': reply(200, 'OK', many, 'hi'),
+  'information-of-more-than-a-head': (call) => [
+    [2, -call, 0, 1, [103, '', many]],
+    [3, -call, 1, [200, 'OK', '']],
+    [4, -call, 0],
+  ],
+  'change-of-protocol': (call) => [
+    [2, -call, 0, 1, [101, '', fields('connection', 'upgrade', 'upgrade', 'websocket')]],
+    [3, -call, 1, [200, 'OK', '']],
+    [4, -call, 0],
+  ],
   'body-of-a-number': reply(200, 'OK', '', 55),
   'trailers-of-a-number': reply(200, 'OK', '', 'hi', 5),
   'trailers-in-a-list': reply(200, 'OK', '', 'hi', ['a', 'b']),
   'trailer-of-nothing': reply(200, 'OK', '', 'hi', { a: null }),
   'trailer-with-a-line-end': reply(200, 'OK', '', 'hi', { 'a\r\nb': 'c' }),
+  'trailers-of-more-than-a-head': reply(200, 'OK', '', 'hi', { a: 'b'.repeat(2 ** 20) }),
   'piece-of-a-number': stream([3, 1, 55]),
   'piece-of-an-object': stream([3, 1, { a: 1 }]),
   'end-with-a-number': stream([3, 1, 'hi'], [4, 1, 5]),

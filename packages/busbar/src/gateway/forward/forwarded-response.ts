@@ -9,6 +9,7 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { CallEdge } from '../../contract/call/call-edge.ts'
 import { BusbarError } from '../../contract/errors.ts'
+import { isChunked } from '../../mesh/http/body-framing.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from '../../mesh/http/exchange.ts'
 import { TurnBatch } from '../../mesh/batch.ts'
 import { noWorker } from '../../shared/metrics/worker-pair.ts'
@@ -233,15 +234,15 @@ function hasUnknownLength(fields: readonly string[]): boolean {
 /** Receivers disagree about where such a body ends (RFC 9112, 6.3). */
 function hasDoubtfulEnd(fields: readonly string[]): boolean {
   let length: string | undefined
-  let hasCoding = false
+  let coding: string | undefined
   for (let at = 0; at < fields.length; at += 2) {
     const name = fields[at]!.toLowerCase()
-    if (name === 'transfer-encoding') hasCoding = true
+    if (name === 'transfer-encoding') coding = fields[at + 1]!
     if (name !== 'content-length') continue
     if (!/^\d+$/.test(fields[at + 1]!) || (length !== undefined && length !== fields[at + 1])) return true
     length = fields[at + 1]
   }
-  return hasCoding && length !== undefined
+  return coding !== undefined && (length !== undefined || !isChunked(coding))
 }
 
 /** Without chunks there are no trailers, and Node throws for a `Trailer` field. */

@@ -20,14 +20,18 @@ const digits = /^\d+$/
  */
 export function bodyFramingOf({ status, headers }: ResponseHead, method?: string): BodyFraming | undefined {
   const { 'content-length': length, 'transfer-encoding': coding } = headers
-  if (length !== undefined && (typeof length !== 'string' || !digits.test(length) || coding !== undefined))
+  if (length !== undefined && (typeof length !== 'string' || !isLength(length) || coding !== undefined))
     return undefined
   if (method === 'HEAD' || status === 204 || status === 304) return none
   if (length !== undefined) return { kind: 'length', length: Number(length) }
   return coding !== undefined && isChunked(coding) ? chunked : close
 }
 
+function isLength(text: string): boolean {
+  return digits.test(text) && Number.isSafeInteger(Number(text))
+}
+
 /** Of several codings, only the last one can delimit the body. */
-function isChunked(coding: string | string[]): boolean {
+export function isChunked(coding: string | string[]): boolean {
   return /(?:^|,)\s*chunked\s*$/i.test([coding].flat().at(-1)!)
 }

@@ -87,6 +87,9 @@ export const dedicatedConnection = Symbol('busbar.dedicatedConnection')
  */
 export const chosenPerRequest = Symbol('busbar.chosenPerRequest')
 
+/** A property of a connection of a client of ours: true while a request of it is under way. */
+export const isUnderWay = Symbol('busbar.isUnderWay')
+
 /**
  * A method of connections in memory: the client closes its end, unless it has sent bytes that have
  * not arrived. A server that closes an idle connection would lose such a request.

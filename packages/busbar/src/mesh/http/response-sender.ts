@@ -2,6 +2,7 @@ import { TurnBatch } from '../batch.ts'
 import { ChannelWriter, pieceSize } from '../links/channel-writer.ts'
 import type { Channel } from '../links/link.ts'
 import type { Exchange, ExchangeHandler, ResponseHead } from './exchange.ts'
+import { mayPollute } from '../../contract/value/serialisable.ts'
 import type { RequestReceiver } from './request-receiver.ts'
 import { toLines, toRecord, type Chunk, type HeadValue, type Trailers } from './wire.ts'
 
@@ -52,7 +53,8 @@ export class ResponseSender implements ExchangeHandler {
     return this.#writer.write(chunk)
   }
 
-  onEnd(trailers: Trailers): void {
+  onEnd(received: Trailers): void {
+    const trailers = carried(received)
     const head = this.#head
     if (head === undefined || this.#replied) {
       this.sendHead()
@@ -99,6 +101,13 @@ export class ResponseSender implements ExchangeHandler {
 
 function fieldsOf(headers: ResponseHead['headers']): string[] {
   return Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((one) => [name, one]))
+}
+
+/** No link carries these names. A sender may always omit trailers (RFC 9110, 6.5). */
+function carried(trailers: Trailers): Trailers {
+  const names = Object.keys(trailers)
+  if (!names.some(mayPollute)) return trailers
+  return Object.fromEntries(names.filter((name) => !mayPollute(name)).map((name) => [name, trailers[name]!]))
 }
 
 function wholeOf([status, text, lines]: HeadValue, body: Chunk | undefined, trailers: Trailers): HeadValue {

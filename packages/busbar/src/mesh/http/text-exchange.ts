@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import {
   closedByProgram,
@@ -5,6 +6,7 @@ import {
   type ExchangeHandler,
   type ExchangeRequest,
   noFinalStatus,
+  isUnderWay,
   resetByProgram,
 } from './exchange.ts'
 import { foldHeaders, foldTrailers } from './header-fields.ts'
@@ -33,6 +35,7 @@ export class TextExchange implements Exchange {
   readonly #request: ExchangeRequest
   #client: ClientRequest | undefined
   #response: IncomingMessage | undefined
+  #connection: MarkedConnection | undefined
   #isOver = false
 
   constructor({ target, request, handler, service }: TextExchangeOptions) {
@@ -85,6 +88,7 @@ export class TextExchange implements Exchange {
     // By default Node silently drops headers after the first 1,000.
     client.maxHeadersCount = 0
     sendRawHead(client, head)
+    client.once('socket', (socket) => this.#mark(socket))
     client.on('information', ({ statusCode, rawHeaders: fields }) =>
       this.#handler.onInformation?.(statusCode, foldHeaders(fields)),
     )
@@ -120,14 +124,24 @@ export class TextExchange implements Exchange {
 
   #end(trailers: Readonly<Record<string, string | string[]>>): void {
     if (this.#isOver) return
-    this.#isOver = true
+    this.#setOver()
     this.#handler.onEnd(trailers)
   }
 
   #fail(error: NodeJS.ErrnoException): void {
     if (this.#isOver) return
-    this.#isOver = true
+    this.#setOver()
     this.#handler.onError(error.code === 'ECONNRESET' ? this.#lost(error) : error)
+  }
+
+  #mark(connection: MarkedConnection): void {
+    this.#connection = connection
+    connection[isUnderWay] = !this.#isOver
+  }
+
+  #setOver(): void {
+    this.#isOver = true
+    if (this.#connection !== undefined) this.#connection[isUnderWay] = false
   }
 
   #hungUp(): Error {
@@ -138,6 +152,10 @@ export class TextExchange implements Exchange {
   #lost({ syscall }: NodeJS.ErrnoException): Error {
     return syscall === undefined ? this.#hungUp() : resetByProgram(this.#service, this.#request)
   }
+}
+
+interface MarkedConnection extends Socket {
+  [isUnderWay]?: boolean
 }
 
 /** A body without `Content-Length` or `Transfer-Encoding` gets the one it needs. */

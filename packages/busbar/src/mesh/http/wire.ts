@@ -55,22 +55,26 @@ export interface ReceivedHead {
   readonly trailers: Trailers | undefined
 }
 
-/** Of a {@link HeadValue}. Returns undefined if it is malformed. */
-export function readHead(value: unknown): ReceivedHead | undefined {
+/**
+ * Of a {@link HeadValue}. Returns undefined if it is malformed, or if its fields or trailers have
+ * more than `limit` characters: a host of another app may send any number of them.
+ */
+export function readHead(value: unknown, limit: number): ReceivedHead | undefined {
   if (!Array.isArray(value)) return undefined
   const [status, statusText, lines, body, trailers] = value as unknown[]
   if (!isStatus(status) || typeof statusText !== 'string' || !reasonPhrase.test(statusText)) return undefined
-  const rawHeaders = readLines(lines)
+  const rawHeaders = readLines(lines, limit)
   if (rawHeaders === undefined || (body != null && !isChunk(body))) return undefined
-  if (trailers != null && !isTrailers(trailers)) return undefined
+  if (trailers != null && !isTrailers(trailers, limit)) return undefined
   const head = { status, statusText, headers: foldHeaders(rawHeaders), rawHeaders }
   return { head, body: body ?? undefined, trailers: trailers ?? undefined }
 }
 
-export function isTrailers(value: unknown): value is Trailers {
+/** False for more than `limit` characters, too. */
+export function isTrailers(value: unknown, limit: number): value is Trailers {
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false
   const fields = Object.entries(value).flatMap(([name, values]) => [values].flat().flatMap((one) => [name, one]))
-  return areFields(fields)
+  return areFields(fields) && fields.reduce((size, text) => size + text.length, 0) <= limit
 }
 
 /**
@@ -83,10 +87,17 @@ export function areFields(fields: unknown): fields is string[] {
 }
 
 /** A fresh list. */
-function readLines(lines: unknown): string[] | undefined {
-  if (typeof lines !== 'string') return undefined
+function readLines(lines: unknown, limit = Infinity): string[] | undefined {
+  if (typeof lines !== 'string' || isLarger(lines, limit)) return undefined
   const fields = lines === '' ? [] : lines.split(separator)
   return areFields(fields) ? fields : undefined
+}
+
+/** Whether fields have more than `limit` characters. Separators do not count. */
+function isLarger(lines: string, limit: number): boolean {
+  let size = lines.length
+  for (let at = lines.indexOf(separator); at >= 0 && size > limit; at = lines.indexOf(separator, at + 1)) size--
+  return size > limit
 }
 
 function isName(text: string): boolean {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isUnderWay } from '../http/exchange.ts'
 import { RequestWrites } from './request-writes.ts'
 
 /** Milliseconds between two looks at the connections. */
@@ -10,7 +11,8 @@ const quietTime = 200
 
 /**
  * The connections of this worker to one command. A command has no link that would say when its last
- * call has ended, and a socket has no event for the end of a response.
+ * call has ended, and a socket has no event for the end of a response. Only connections of the
+ * gateway say whether a request is under way.
  */
 export class CommandConnections {
   readonly #open = new Map<Socket, CommandConnection>()
@@ -55,7 +57,11 @@ class CommandConnection {
   }
 
   closeIfQuiet(): void {
-    if (!this.requests.isUpgrade && this.#isQuiet()) this.#socket.destroy()
+    if (!this.requests.isUpgrade && !this.#isUnderWay && this.#isQuiet()) this.#socket.destroy()
+  }
+
+  get #isUnderWay(): boolean {
+    return (this.#socket as { [isUnderWay]?: boolean })[isUnderWay] === true
   }
 
   /** Its last request was answered, as far as the bytes tell. */

@@ -1,6 +1,7 @@
 /** The spans of requests that Node's server has parsed. */
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { CallEdge } from '../../contract/call/call-edge.ts'
 import { readTraceOf, writeTraceTo } from './trace-headers.ts'
 import type { SpanKind } from '../../shared/traces/span.ts'
@@ -28,18 +29,31 @@ export function emitInContext(emitter: EventEmitter, run: (callback: () => boole
   Object.defineProperty(emitter, 'emit', { value, configurable: true, writable: true })
 }
 
-/** The bytes that the connection has carried before the response. */
-export function bytesBefore({ socket }: IncomingMessage): number {
-  return socket.bytesWritten
+/**
+ * The bytes that the connection has carried before the response. The connection is kept: undici
+ * takes it off a request whose body a program has passed on.
+ */
+export interface BytesBefore {
+  readonly socket: Socket
+  readonly bytes: number
+}
+
+export function bytesBefore({ socket }: IncomingMessage): BytesBefore {
+  return { socket, bytes: socket.bytesWritten }
 }
 
 /**
  * Call it when the response has closed. Without a stated length, the head of the response counts
  * too.
  */
-export function countBytes(call: TracedCall, request: IncomingMessage, response: ServerResponse, before: number): void {
+export function countBytes(
+  call: TracedCall,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { socket, bytes }: BytesBefore,
+): void {
   const { details } = call
   details.sent = Number(request.headers['content-length'] ?? 0)
   const stated = response.getHeader('content-length')
-  details.received = stated === undefined ? Math.max(0, request.socket.bytesWritten - before) : Number(stated)
+  details.received = stated === undefined ? Math.max(0, socket.bytesWritten - bytes) : Number(stated)
 }

@@ -37,10 +37,15 @@ export class PendingTransport implements PacketTransport {
   connect(transport: PacketTransport): boolean {
     const before = this.#state
     if (before.is !== 'pending') return false
-    this.#state = { is: 'connected', transport }
+    // What has arrived is delivered now. What the link sends for it is queued behind the rest.
     transport.open(this.#listener!)
     let needsDrain = this.#size >= maxInTransit
     for (const packet of before.queued) needsDrain = !transport.send(packet)
+    if (this.#state !== before) {
+      transport.close()
+      return true
+    }
+    this.#state = { is: 'connected', transport }
     if (!needsDrain && this.#size >= maxInTransit) this.#listener!.onDrain()
     return true
   }

@@ -7,7 +7,7 @@ import type { TypedHost } from '../../contract/host/typed-host.ts'
 import type { HostedMethod } from '../../contract/host/hosted-method.ts'
 import type { Method } from '../../contract/method.ts'
 import { type BoundMethod, registerMesh, type CallTransport, type MeshHook } from '../../contract/client/transport.ts'
-import type { MethodVersion } from '../../contract/queues/method-version.ts'
+import type { VersionChoice } from '../routing/balance/instance-fit.ts'
 import type { Meter } from '../meter.ts'
 import {
   type Endpoint,
@@ -65,9 +65,9 @@ export interface OutsideOptions extends CallOptions {
 
 /**
  * Carries calls from outside the app: they have no caller, inherit nothing, and are always
- * validated. `version`: instances that have it go first.
+ * validated. `version`: which instances go first.
  */
-export function outsideTransport(mesh: TypedMesh, service: string, version?: MethodVersion): CallTransport {
+export function outsideTransport(mesh: TypedMesh, service: string, version?: VersionChoice): CallTransport {
   return new MeshTransport({ ...mesh, validate: 'always' }, service, true, version)
 }
 
@@ -79,9 +79,9 @@ class MeshTransport implements CallTransport {
   readonly #mesh: TypedMesh
   readonly #service: string | undefined
   readonly #isOutside: boolean
-  readonly #version: MethodVersion | undefined
+  readonly #version: VersionChoice | undefined
 
-  constructor(mesh: TypedMesh, service: string | undefined, isOutside = false, version?: MethodVersion) {
+  constructor(mesh: TypedMesh, service: string | undefined, isOutside = false, version?: VersionChoice) {
     this.#mesh = mesh
     this.#service = service
     this.#isOutside = isOutside
@@ -118,7 +118,7 @@ interface Callee {
   readonly service: string
   readonly name: string
   readonly method: Method | undefined
-  readonly version: MethodVersion | undefined
+  readonly version: VersionChoice | undefined
 }
 
 /** One method of a service, in this worker or another. */
@@ -128,7 +128,7 @@ class MeshMethod implements OtherInstances {
   readonly #contract: Contract
   readonly #name: string
   readonly #method: Method | undefined
-  readonly #version: MethodVersion | undefined
+  readonly #version: VersionChoice | undefined
   readonly #remote: RemoteMethod
   readonly #checked: boolean
   readonly #isOutside: boolean

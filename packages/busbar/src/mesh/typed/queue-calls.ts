@@ -15,6 +15,8 @@ export interface QueuedCall {
   readonly metadata: Metadata | undefined
   /** As `contractOf` describes it. Instances that have it go first. */
   readonly contract: string | undefined
+  /** As of a `VersionChoice`. Another host may have that contract. */
+  readonly mustFit: boolean
   readonly delivery: QueueDelivery
   /** Milliseconds. */
   readonly timeout: number
@@ -52,7 +54,7 @@ const anyMethod = { ...fn(), errors: anyErrors }
 export function queueCalls(mesh: TypedMesh): QueueCalls {
   const { router } = mesh
   return {
-    async call({ service, method, input, caller, trace, metadata, contract: given, delivery, timeout }) {
+    async call({ service, method, input, caller, trace, metadata, contract: given, mustFit, delivery, timeout }) {
       const options: OutsideOptions = {
         timeout,
         caller,
@@ -62,7 +64,7 @@ export function queueCalls(mesh: TypedMesh): QueueCalls {
       }
       // Only the name of the contract is used: the queue does not know the methods.
       const contract = { name: service } as Contract
-      return await outsideTransport(mesh, service, { method, contract: given }).bind(
+      return await outsideTransport(mesh, service, { method, contract: given, mustFit }).bind(
         contract,
         method,
         anyMethod,

@@ -9,7 +9,7 @@ import { settlesWithin } from '../../shared/time/settles-within.ts'
 import { type ItemQueue, type ItemToAdd, splitTarget } from '../item-queue.ts'
 import { buriedText, closed, deleted, failedText, full, unwritable } from '../messages.ts'
 import { listCounts, QueueMeter } from '../queue-meter.ts'
-import { delayAfter, type Outcome, runItem } from '../run-item.ts'
+import { delayAfter, type Failed, type Outcome, runItem } from '../run-item.ts'
 import { ClockSteps } from './clock-steps.ts'
 import { type ClaimedItem, type QueueStore, toRow } from './store.ts'
 
@@ -30,8 +30,6 @@ interface Adding {
   readonly item: ItemToAdd
   readonly answer: PromiseWithResolvers<Enqueued>
 }
-
-type Failed = Extract<Outcome, { is: 'failed' }>
 
 interface Ended {
   readonly item: ClaimedItem

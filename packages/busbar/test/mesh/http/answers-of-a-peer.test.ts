@@ -63,7 +63,7 @@ it('trailers that are null are none, and others are fields', () => {
     { a: 'b\u007fc\u007fd' },
   ]
   for (const trailers of [5, 'a', true, ...lists, ...records]) {
-    assert.equal(isTrailers(trailers), false)
+    assert.equal(isTrailers(trailers, Infinity), false)
     assert.equal(isHead([...head, trailers]), false)
   }
 })
@@ -77,6 +77,17 @@ it('trailers of a request are names and values', () => {
 it('many fields are checked, too', () => {
   const many = `${fields('a', 'b', '').repeat(2_000_000)}${fields('a', 'b')}`
   assert.deepEqual([isHead([200, '', many]), isHead([200, '', `${many}\n`])], [true, false])
+})
+
+it('fields and trailers have at most as many characters as the limit allows', () => {
+  const head = [200, 'OK', fields('name', 'value', 'n', '')]
+  assert.deepEqual([isHead(head, 10), isHead(head, 9)], [true, false])
+  const trailers = { name: 'value', n: ['a', 'b'] }
+  assert.deepEqual([isTrailers(trailers, 13), isTrailers(trailers, 12)], [true, false])
+  assert.deepEqual(
+    [isHead([200, 'OK', '', 'x', trailers], 13), isHead([200, 'OK', '', 'x', trailers], 12)],
+    [true, false],
+  )
 })
 
 it('a request whose last field has no value is refused', async () => {
@@ -95,6 +106,6 @@ it('a request that no client of Node sends is malformed', () => {
   assert.deepEqual(readRequest(['/ä?x', 'a\u007fb', 'body']), { path: '/ä?x', rawHeaders: ['a', 'b'], body: 'body' })
 })
 
-function isHead(value: unknown): boolean {
-  return readHead(value) !== undefined
+function isHead(value: unknown, limit = Infinity): boolean {
+  return readHead(value, limit) !== undefined
 }

@@ -29,7 +29,18 @@ it('only the last coding of a body makes it chunks', () => {
 })
 
 it('a length that is no number, repeated, or beside a coding is malformed', () => {
-  for (const length of ['', '5e0', '+5', '5.0', '5, 5', ' 5', ['5', '5'], ['5', '6']])
+  for (const length of [
+    '',
+    '5e0',
+    '+5',
+    '5.0',
+    '5, 5',
+    ' 5',
+    '9007199254740992',
+    '99999999999999999999',
+    ['5', '5'],
+    ['5', '6'],
+  ])
     for (const method of ['GET', 'HEAD']) assert.equal(framingOf({ 'content-length': length }, 200, method), undefined)
   assert.equal(framingOf({ 'content-length': '5', 'transfer-encoding': 'chunked' }), undefined)
 })

@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http'
 import type { ErrorRecord } from '../../../contract/errors.ts'
 import type { RemoteEndpoint } from '../../../mesh/routing/endpoint.ts'
 import type { CallHead, Channel, ChannelHandler } from '../../../mesh/links/link.ts'
@@ -29,6 +30,8 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
   /** Bytes to come of a streamed body with a stated length; else Infinity. */
   #left: number
   readonly #answer: AnswerBody
+  /** Characters of its head, and of its trailers. Hosts of this app have refused larger ones. */
+  readonly #maxHead: number
   #hasHead = false
   #notStarted = false
   /** Number of values that the caller has not taken yet. */
@@ -49,6 +52,7 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
     const payload = payloadOf(request, apart ? null : wellFormed(body))
     this.#service = endpoint.service
     this.#answer = new AnswerBody(request.method)
+    this.#maxHead = request.maxResponseHead ?? maxHeaderSize
     this.#left = streamed && contentLength >= 0 ? contentLength : Infinity
     this.#channel = endpoint.link.open(headOf(request, scope), payload, !apart, this)
     if (!apart) return
@@ -106,7 +110,7 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
   }
 
   onEnd(value: unknown): void {
-    if (this.#hasHead && (value == null || isTrailers(value))) this.queueEnd(value ?? undefined)
+    if (this.#hasHead && (value == null || isTrailers(value, this.#maxHead))) this.queueEnd(value ?? undefined)
     else this.#failMalformed()
   }
 
@@ -133,9 +137,9 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
   }
 
   #receiveHead(value: unknown, last: boolean): ReceivedHead | undefined {
-    const received = readHead(value)
-    // An informational head is not the last one.
-    if (received === undefined || (last && received.head.status < 200)) {
+    const received = readHead(value, this.#maxHead)
+    // An informational head is not the last one, and no request that asks for 101 is an exchange.
+    if (received === undefined || (last && received.head.status < 200) || received.head.status === 101) {
       this.#failMalformed()
       return undefined
     }

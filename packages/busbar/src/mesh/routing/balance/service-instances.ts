@@ -2,7 +2,7 @@ import { bestFit, type Fit, type MethodVersion } from '../../../contract/queues/
 import type { Endpoint, LocalEndpoint, RemoteEndpoint, TcpEndpoint } from '../endpoint.ts'
 import type { LimitedInstance, LimitedService } from '../limits/limited-service.ts'
 import { admitted } from '../../../shared/slow-start.ts'
-import { fitAt, queuedAt } from './instance-fit.ts'
+import { fitAt, noFittingInstance, queuedAt, type VersionChoice } from './instance-fit.ts'
 import type { Loads } from './loads.ts'
 import { fractionOf, pickByKey, pickLeastLoaded, pickOfTwo } from './pickers.ts'
 import { Reservation } from './reservation.ts'
@@ -16,8 +16,7 @@ export interface FindOptions {
   readonly not?: Endpoint | undefined
   /** Excludes hosts of other apps that have another contract of the method. */
   readonly contract?: string | undefined
-  /** Instances that have this version of the method go first. */
-  readonly version?: MethodVersion | undefined
+  readonly version?: VersionChoice | undefined
 }
 
 type RemoteInstance = RemoteEndpoint | TcpEndpoint
@@ -154,20 +153,23 @@ export class ServiceInstances {
     return pickByKey(key, chooseVersion(preferred(fitting), fractionOf(key)), (one) => this.#indexOf(one))
   }
 
-  /** While instances of several versions serve, as in a reload. Undefined: all are as good. */
-  #findVersion(version: MethodVersion, not: Endpoint | undefined): Endpoint | undefined {
+  /** Undefined: all are as good, and remain so. */
+  #findVersion(version: VersionChoice, not: Endpoint | undefined): Endpoint | undefined {
     const serving = this.#serving.filter((one) => one !== not)
     const best = bestFit(serving.map((one) => fitAt(one, version)))
-    const fits = (one: Endpoint): boolean => one !== not && fitAt(one, version) === best
+    const fits = (one: Endpoint): boolean => one !== not && [best, 'same'].includes(fitAt(one, version))
     const fitting = serving.filter(fits)
-    if (fitting.length === serving.length) return undefined
+    if (fitting.length === 0 || (fitting.length === serving.length && this.limited === undefined)) return undefined
     const remote = fitting.filter((one) => one.at !== 'here')
     const found = pickLeastLoaded(remote, (one) => this.#loadOf(one)) ?? fitting[0]!
     if (this.limited === undefined || found.at !== 'link') return found
     return new Reservation(this.limited, found, () => {
+      const callable = this.#remote.filter(isCallable)
+      const some = callable.filter(fits)
       // The slow start of a new generation sends others elsewhere, which these cannot go to.
-      const some = this.#remote.filter((one) => isCallable(one) && fits(one))
-      return some.length > 0 ? this.#limitedOf(some) : this.#candidates(undefined, not)
+      if (some.length > 0 && some.length < callable.length) return this.#limitedOf(some)
+      if (some.length === 0 && callable.length > 0 && version.mustFit) throw noFittingInstance(this.service, version)
+      return this.#candidates(undefined, not)
     })
   }
 

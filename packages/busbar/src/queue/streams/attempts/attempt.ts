@@ -1,5 +1,5 @@
 import type { Reason } from '../../item-queue.ts'
-import type { Outcome } from '../../run-item.ts'
+import type { Failed, Outcome } from '../../run-item.ts'
 import { isHeld } from '../ack-wait.ts'
 import type { BegunDelivery } from './begun-counts.ts'
 import type { BegunList } from './begun-list.ts'
@@ -34,8 +34,6 @@ export interface Ended {
   /** Milliseconds before the next attempt, since the log has said so. */
   pause?: number
 }
-
-export type Failed = Extract<Outcome, { is: 'failed' }>
 
 /** The last attempt has begun, and no outcome came. */
 export const died: Failed = {

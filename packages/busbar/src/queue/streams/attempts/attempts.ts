@@ -6,7 +6,7 @@ import { settlesWithin } from '../../../shared/time/settles-within.ts'
 import { splitTarget } from '../../item-queue.ts'
 import { buriedText, failedText } from '../../messages.ts'
 import type { QueueMeter } from '../../queue-meter.ts'
-import { delayAfter, type Outcome, runItem } from '../../run-item.ts'
+import { delayAfter, type Failed, type Outcome, runItem } from '../../run-item.ts'
 import { ackWait, isHeld } from '../ack-wait.ts'
 import {
   type Attempt,
@@ -16,7 +16,6 @@ import {
   countOf,
   died,
   type Ended,
-  type Failed,
   isSame,
   keptWaits,
   moveToDead,
@@ -174,6 +173,7 @@ export class Attempts {
 
   /** Never rejects. */
   async #end(attempt: Attempt, outcome: Outcome): Promise<void> {
+    if (outcome.is === 'failed' && outcome.isRefusal === true) return await this.#giveBack(attempt, attempt.delivery)
     const stage: Ended = { is: 'ended', outcome, at: performance.now() }
     attempt.stage = stage
     if (outcome.is === 'failed') this.#parts.meter.count(attempt.target, 'failures')

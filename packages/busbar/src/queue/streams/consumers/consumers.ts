@@ -2,7 +2,7 @@ import { backoff } from '../../../shared/time/backoff.ts'
 import type { ConsumerMessages, JsMsg } from '../../../shared/cluster/jetstream.ts'
 import type { RepeatedLines } from '../../../shared/output/repeated-lines.ts'
 import { settlesWithin } from '../../../shared/time/settles-within.ts'
-import { isHeld } from '../ack-wait.ts'
+import { ackWait, isHeld } from '../ack-wait.ts'
 import { ConsumerWait } from './consumer-wait.ts'
 import { encodeItem, decodeItem, type StoredItem } from '../item-message.ts'
 import { type ItemStreams, tryTo } from '../item-streams.ts'
@@ -150,8 +150,24 @@ export class SharedConsumer {
   async #close(): Promise<void> {
     const messages = this.#messages
     this.#messages = undefined
-    await messages?.close()
+    if (messages === undefined) return
+    await takeRest(messages)
+    await messages.close()
   }
+}
+
+/** Milliseconds for messages that are on their way to a consumer which ends. */
+const restLimit = 2_000
+
+/**
+ * The client's `close` drops what is on its way. The server would give that to nobody for
+ * {@link ackWait}, and the method would stand still if its concurrency is no larger. Not every
+ * version of the client may have this subscription.
+ */
+async function takeRest(messages: ConsumerMessages): Promise<void> {
+  const { sub } = messages as { readonly sub?: { drain?(): Promise<void> } }
+  const drained = sub?.drain?.()
+  if (drained !== undefined) await settlesWithin(restLimit, [drained.catch(() => {})])
 }
 
 /**
@@ -204,7 +220,7 @@ export async function moveWhenDue(delivery: Delivery, lines: Pick<RepeatedLines,
   const item = decodeItem(message.data)
   if (item === undefined) return message.term()
   const wait = waitOf(item, message)
-  if (wait > 0) return message.nak(Math.min(wait, longestPause(item)))
+  if (wait > 0) return message.nak(wait)
   const target = streams.targetOf(message.subject)
   try {
     const msgID = `${streams.nameOf('later')} ${message.seq} ${item.added}`
@@ -219,12 +235,14 @@ export async function moveWhenDue(delivery: Delivery, lines: Pick<RepeatedLines,
   }
 }
 
-/** By the server's clock it began to wait: that of the host that has set `due` may be wrong. */
-function waitOf({ added, due, pause = due - added }: StoredItem, { timestampNanos }: JsMsg): number {
+/**
+ * Milliseconds until the next look. By the server's clock it began to wait: that of the host that
+ * has set `due` may be wrong. A short pause is over at the second look, whatever this host's clock
+ * shows.
+ */
+function waitOf({ added, due, pause = due - added }: StoredItem, { timestampNanos, info }: JsMsg): number {
+  if (pause <= ackWait && info.deliveryCount > 1) return 0
   const began = Number(timestampNanos / 1_000_000n)
-  return Math.min(due, began + pause) - Date.now()
-}
-
-function longestPause({ added, due }: StoredItem): number {
-  return Math.min(longestLimit, Math.max(shortestLimit, (due - added) / looks))
+  const left = Math.min(due, began + pause) - Date.now()
+  return Math.min(left, pause, longestLimit, Math.max(shortestLimit, (due - added) / looks))
 }

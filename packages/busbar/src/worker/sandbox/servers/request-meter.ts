@@ -4,7 +4,7 @@ import type { CallEdge } from '../../../contract/call/call-edge.ts'
 import type { Trace } from '../../../contract/context.ts'
 import { isFailedResponse, type Meter, type MeteredRoute, outcomeOf, wholeService } from '../../../mesh/meter.ts'
 import { onUpgradeAnswer } from '../../../mesh/sockets/upgrade-answer.ts'
-import { bytesBefore, countBytes, traceRequest } from '../../../mesh/tracing/traced-request.ts'
+import { type BytesBefore, bytesBefore, countBytes, traceRequest } from '../../../mesh/tracing/traced-request.ts'
 import type { TracedCall } from '../../../mesh/tracing/traced-call.ts'
 import type { Tracer } from '../../../mesh/tracing/tracer.ts'
 import type { CallTimer } from '../../../shared/metrics/call-times.ts'
@@ -54,7 +54,7 @@ export class RequestMeter {
       })
       return call
     }
-    const one: Begun = { meter: this, response, timer, edge, since, call, before: bytesBefore(request) }
+    const one: Begun = { meter: this, response, timer, edge, since, call, before: call && bytesBefore(request) }
     if (thisTurn.push(one) === 1) setImmediate(endTurn)
     // The end of the turn would be too late to measure it.
     if (since !== undefined) {
@@ -82,7 +82,7 @@ export class RequestMeter {
   }
 
   #count({ response, timer, edge, since, call, before }: Begun): void {
-    if (call !== undefined) countBytes(call, response.req, response, before)
+    if (call !== undefined) countBytes(call, response.req, response, before!)
     this.#what.count.countEnd(isFailedResponse(response))
     timer?.end()
     edge.end(outcomeOf(response), since)
@@ -103,7 +103,7 @@ interface Begun {
   readonly edge: CallEdge
   readonly call: TracedCall | undefined
   /** What the connection had carried. */
-  readonly before: number
+  readonly before: BytesBefore | undefined
   /** When it began, if it is measured. */
   readonly since: number | undefined
 }
