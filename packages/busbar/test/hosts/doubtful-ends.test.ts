@@ -23,6 +23,18 @@ const answers: Readonly<Record<string, (call: number) => readonly unknown[]>> = 
   '/length-and-chunks': (call) => [
     [2, -call, 1, 1, [200, 'OK', fields('content-length', '1', 'transfer-encoding', 'chunked'), forged]],
   ],
+  ...Object.fromEntries(
+    ['', 'gzip', 'chunked, gzip', 'gzip chunked'].map((coding) => [
+      `/coding-${coding.replaceAll(/\W/g, '-')}`,
+      (call: number) => [[2, -call, 1, 1, [200, 'OK', fields('transfer-encoding', coding), forged]]],
+    ]),
+  ),
+  '/unasked-switch': (call) => [
+    [2, -call, 0, 1, [101, '', fields('connection', 'upgrade', 'upgrade', 'x')]],
+    [3, -call, 1, [200, 'OK', fields('content-length', String(forged.length))]],
+    [3, -call, 1, forged],
+    [4, -call, 0],
+  ],
   '/next': (call) => [[2, -call, 1, 1, [200, 'OK', fields('content-length', '4'), 'next']]],
 }
 

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { createServer, IncomingMessage, request, ServerResponse, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
+import { Agent, request as undiciRequest } from 'undici'
 import { WebSocket, WebSocketServer } from 'ws'
 import { currentScope } from '../../../src/mesh/scope.ts'
 import { TestGateway } from '../../support/http/test-gateway.ts'
@@ -41,6 +43,30 @@ describe('a service gets the same from the gateway as from the network', () => {
     })
     const response = await stores.run('of the caller', () => fetch(gateway.url('/shop')))
     assert.deepEqual(await response.json(), ['127.0.0.1', { service: 'shop', hops: 0 }, null])
+  })
+
+  it('its body, also if the program passes that on with undici', async () => {
+    await using upstream = createServer(
+      (req, res) => void text(req).then((body) => res.end(String(body.length))),
+    ).listen(0, '127.0.0.1')
+    await once(upstream, 'listening')
+    const { port } = upstream.address() as AddressInfo
+    await using closing = new AsyncDisposableStack()
+    const agent = closing.adopt(new Agent(), (one) => one.close())
+    await using gateway = await TestGateway.start({
+      services: {
+        async shop(req, res) {
+          const options = { method: 'POST', body: req, dispatcher: agent } as const
+          const { statusCode, body } = await undiciRequest(`http://127.0.0.1:${port}/`, options)
+          res.writeHead(statusCode).end(await body.text())
+        },
+      },
+    })
+    const body = 'a'.repeat(1_000_000)
+    for (let turn = 0; turn < 2; turn++) {
+      const response = await fetch(gateway.url('/shop'), { method: 'POST', body })
+      assert.deepEqual([response.status, await response.text()], [200, '1000000'])
+    }
   })
 
   it('the close of a client that disconnects', async () => {

@@ -24,6 +24,28 @@ test('a command answers what was sent to it before it is replaced', async () => 
   assert.deepEqual(await Promise.all(answers.map((answer) => answer.text())), ['late', 'late'])
 })
 
+/** Three events, with pauses that are longer than those of a keep-alive connection that rests. */
+const events = `
+import { createServer } from 'node:http'
+createServer(async (request, response) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  for (let at = 0; at < 3; at++) {
+    response.write('data: ' + at + '\\n\\n')
+    console.log('sent ' + at)
+    await new Promise((resolve) => setTimeout(resolve, 600))
+  }
+  response.end('data: end\\n\\n')
+}).listen(process.env.PORT)`
+
+test('a command that is replaced ends the responses that the gateway forwards, also after pauses', async () => {
+  const gateway = { port: 0, routes: { '/late': 'late' } }
+  await using app = await ChangingApp.start({ late: command }, { gateway }, {}, { 'late.mjs': events })
+  const answer = fetch(`${app.app.url}/late`).then((response) => response.text())
+  await app.app.untilLogged('sent 0')
+  await app.app.running.reload('late')
+  assert.equal(await answer, 'data: 0\n\ndata: 1\n\ndata: 2\n\ndata: end\n\n')
+})
+
 const pid = `
 import { createServer } from 'node:http'
 createServer((request, response) => response.end(String(process.pid))).listen(process.env.PORT)`
