@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { makeLast } from '../mesh/http/last-response.ts'
-import { afterShortTurn } from '../shared/time/short-turn.ts'
+import { afterShortTurn, type IdleTimes } from '../shared/time/short-turn.ts'
 import { noResponse } from './problems/gateway-problems.ts'
 import { discardBody, endLinger, lingerTime } from './problems/linger.ts'
 import type { OwnResponses } from './problems/own-responses.ts'
@@ -43,8 +43,8 @@ export class Connection implements ClientConnection {
   /** Something was written for the request whose response is next, other than 1xx responses. */
   #hasBegun = false
   #isLingering = false
-  /** Set by {@link drain}: idle time, in milliseconds, after which the connection closes. */
-  #idleTimeout: number | undefined
+  /** Set by {@link drain}. */
+  #idleTimes: IdleTimes | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor(socket: Socket, responses: OwnResponses) {
@@ -77,18 +77,18 @@ export class Connection implements ClientConnection {
     if (this.inFlight === 1 && this.#badInput !== undefined) this.failNext(this.#badInput)
     if (this.inFlight > 0) return
     if (this.state === 'closing') this.socket.destroySoon()
-    else if (this.#idleTimeout !== undefined) this.#closeWhenIdle(this.#idleTimeout)
+    else if (this.#idleTimes !== undefined) this.#closeWhenIdle(this.#idleTimes)
   }
 
   /**
    * Ends the connection with the next response that can say `connection: close`, or when it has
-   * been idle for `idleTimeout` milliseconds. Closing at once would lose a request that is on its
-   * way, or that has not been read yet.
+   * been idle for some time. Closing at once would lose a request that is on its way, or that has
+   * not been read yet.
    */
-  drain(idleTimeout: number): void {
-    this.#idleTimeout = idleTimeout
+  drain(times: IdleTimes): void {
+    this.#idleTimes = times
     this.socket.once('close', () => clearTimeout(this.#timer))
-    if (this.inFlight === 0) this.#closeWhenIdle(idleTimeout)
+    if (this.inFlight === 0) this.#closeWhenIdle(times)
     else if (this.#requests.at(-1)?.res.headersSent === false) this.finish()
   }
 
@@ -173,14 +173,14 @@ export class Connection implements ClientConnection {
   }
 
   /** If the event loop is late, a request may have arrived that nobody has read. */
-  #closeWhenIdle(idleTimeout: number): void {
+  #closeWhenIdle(times: IdleTimes): void {
     const { bytesRead } = this.socket
     const check = (): void => {
       if (this.state !== 'open' || this.inFlight > 0) return
       if (this.socket.bytesRead === bytesRead) this.finish()
-      else this.#closeWhenIdle(idleTimeout)
+      else this.#closeWhenIdle(times)
     }
-    this.#timer = setTimeout(() => afterShortTurn(check), idleTimeout)
+    this.#timer = setTimeout(() => afterShortTurn(check, times.turn), times.idle)
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { IdleTimes } from '../shared/time/short-turn.ts'
 import type { StopTimes } from '../shared/time/stop-times.ts'
 import { Connection } from './connection.ts'
 import type { OwnResponses } from './problems/own-responses.ts'
@@ -23,7 +24,7 @@ export class Connections {
   readonly #connections = new Map<Socket, Connection>()
   /** TCP sockets in the TLS handshake, by the client's address and port. */
   readonly #handshakes = new Map<string, Socket>()
-  #drain: (PromiseWithResolvers<void> & { readonly idleTimeout: number }) | undefined
+  #drain: (PromiseWithResolvers<void> & IdleTimes) | undefined
 
   constructor(parts: ConnectionsParts) {
     this.#parts = parts
@@ -63,7 +64,7 @@ export class Connections {
   add(socket: Socket): Connection {
     const connection = new Connection(socket, this.#parts.responses)
     this.#connections.set(socket, connection)
-    if (this.#drain !== undefined) connection.drain(this.#drain.idleTimeout)
+    if (this.#drain !== undefined) connection.drain(this.#drain)
     if (this.#handshakes.size > 0) this.#handshakes.delete(peerOf(socket))
     socket.once('close', () => {
       this.#connections.delete(socket)
@@ -91,12 +92,13 @@ export class Connections {
    * being sent (Node 24.21; 13 of 50 MB arrived).
    */
   async drain({ timeout, quiet }: StopTimes, onExpired: (connection: Connection) => void): Promise<void> {
-    this.#drain = { ...Promise.withResolvers<void>(), idleTimeout: Math.min(quiet, timeout / 2) }
-    for (const connection of this.#open()) connection.drain(this.#drain.idleTimeout)
-    const handshakes = setTimeout(() => this.#endHandshakes(), this.#drain.idleTimeout)
+    const drain = { ...Promise.withResolvers<void>(), idle: Math.min(quiet, timeout / 2), turn: timeout / 4 }
+    this.#drain = drain
+    for (const connection of this.#open()) connection.drain(drain)
+    const handshakes = setTimeout(() => this.#endHandshakes(), drain.idle)
     const limit = setTimeout(() => this.#expire(onExpired), timeout)
     this.checkDrained()
-    await this.#drain.promise
+    await drain.promise
     clearTimeout(handshakes)
     clearTimeout(limit)
   }

@@ -23,25 +23,38 @@ export async function shortTurn(longest = 1000): Promise<boolean> {
   return false
 }
 
+/** Milliseconds of a connection that is to close. */
+export interface IdleTimes {
+  /** After which it counts as idle. */
+  readonly idle: number
+  /** After that, until a busy event loop has a short turn. */
+  readonly turn: number
+}
+
 /** Checks in one turn. Each may close a connection. */
 const mostAtOnce = 100
+/** Milliseconds for one look for a short turn. */
+const lookTime = 100
 
-const waiting = new Set<() => void>()
+/** Until when each waits for a short turn (`performance.now()`). */
+const waiting = new Map<() => void, number>()
 
 /**
- * Runs `check` after a {@link shortTurn}, some of them after each. Thousands of turns of their own
- * would leave none that is short.
+ * Runs `check` after a {@link shortTurn}, or after `longest` milliseconds. Of many, some run after
+ * each: thousands of turns of their own would leave none that is short.
  */
-export function afterShortTurn(check: () => void): void {
-  waiting.add(check)
+export function afterShortTurn(check: () => void, longest: number): void {
+  waiting.set(check, performance.now() + longest)
   if (waiting.size === 1) void runChecks()
 }
 
 /** Never rejects. */
 async function runChecks(): Promise<void> {
   while (waiting.size > 0) {
-    const wasShort = await shortTurn()
-    for (const check of [...waiting].slice(0, wasShort ? mostAtOnce : undefined)) {
+    let left = (await shortTurn(lookTime)) ? mostAtOnce : 0
+    const now = performance.now()
+    for (const [check, until] of waiting) {
+      if (left-- <= 0 && until > now) continue
       waiting.delete(check)
       check()
     }
