@@ -179,6 +179,7 @@ test('an item whose time has come waits until the server takes its message again
     data: encodeItem(item),
     subject: 'later',
     timestampNanos: 1n,
+    info: { deliveryCount: 1 },
     nak: (pause: number) => done.push(pause),
   } as unknown as JsMsg
   const refused = Object.assign(new Error("'payload' max_payload size exceeded"), { name: 'InvalidArgumentError' })
