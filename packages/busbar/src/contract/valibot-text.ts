@@ -1,3 +1,5 @@
+import { digest } from './digest.ts'
+
 /**
  * Parts of a schema that are described at most. One whose `lazy` parts make new schemas again and
  * again has no end.
@@ -22,11 +24,13 @@ interface Part {
  * plain objects (its guide, "Internal architecture").
  */
 export function valibotText(schema: object): string {
-  return JSON.stringify(new Description().of(schema, []))
+  return String(new Description().of(schema, []))
 }
 
 class Description {
   #parts = 0
+  /** Parts that are described, as digests: a schema may use one again and again. */
+  readonly #known = new Map<object, string>()
 
   /** `open`: what it is a part of. A schema may contain itself. */
   of(value: unknown, open: readonly object[]): unknown {
@@ -34,11 +38,16 @@ class Description {
     if (typeof value !== 'object' || value === null) return `${typeof value} ${String(value)}`
     if (value instanceof RegExp) return String(value)
     if (value instanceof Date) return value.getTime()
+    const known = this.#known.get(value)
+    if (known !== undefined) return known
     if (open.includes(value)) return `part of ${open.length - open.indexOf(value)}`
     if (++this.#parts > mostParts || open.length > mostNested) return '…'
     const inside = [...open, value]
     if (Array.isArray(value)) return value.filter(isChecked).map((one) => this.of(one, inside))
-    return isPart(value) ? this.#ofPart(value, inside) : this.#ofFields(Object.entries(value), inside)
+    if (!isPart(value)) return this.#ofFields(Object.entries(value), inside)
+    const described = digest(JSON.stringify(this.#ofPart(value, inside)))
+    this.#known.set(value, described)
+    return described
   }
 
   #ofPart(part: Part, inside: readonly object[]): unknown {
