@@ -1,11 +1,8 @@
 import { digest } from './digest.ts'
 
-/**
- * Parts of a schema that are described at most. One whose `lazy` parts make new schemas again and
- * again has no end.
- */
-const mostParts = 10_000
-/** Of those, one in another. */
+/** `lazy` parts that are described at most. They may make new schemas again and again. */
+const mostLazy = 1_000
+/** Parts that are within each other, as far as they are described. */
 const mostNested = 200
 
 /** Fields that say the same as others, or are for people. */
@@ -28,7 +25,7 @@ export function valibotText(schema: object): string {
 }
 
 class Description {
-  #parts = 0
+  #lazy = 0
   /** Parts that are described, as digests: a schema may use one again and again. */
   readonly #known = new Map<object, string>()
 
@@ -41,9 +38,10 @@ class Description {
     const known = this.#known.get(value)
     if (known !== undefined) return known
     if (open.includes(value)) return `part of ${open.length - open.indexOf(value)}`
-    if (++this.#parts > mostParts || open.length > mostNested) return '…'
+    if (open.length > mostNested) return '…'
     const inside = [...open, value]
-    if (Array.isArray(value)) return value.filter(isChecked).map((one) => this.of(one, inside))
+    if (Array.isArray(value) || value instanceof Set || value instanceof Map)
+      return Array.from(value as Iterable<unknown>, (one) => this.of(one, inside))
     if (!isPart(value)) return this.#ofFields(Object.entries(value), inside)
     const described = digest(JSON.stringify(this.#ofPart(value, inside)))
     this.#known.set(value, described)
@@ -51,16 +49,22 @@ class Description {
   }
 
   #ofPart(part: Part, inside: readonly object[]): unknown {
-    if (part.type === 'lazy' && part.getter !== undefined) return this.#ofLazy(part.getter, inside)
+    if (part.pipe === undefined && part.getter !== undefined) return this.#ofLazy(part.getter, inside)
+    const { pipe: [first, ...rest] = [] } = part
     // A pipe has the fields of its first schema, too.
-    const first: object = part.pipe?.[0] ?? {}
     const own = Object.entries(part).filter(
-      ([key, value]) => !skipped.has(key) && !key.startsWith('~') && value !== Reflect.get(first, key),
+      ([key, value]) =>
+        key !== 'pipe' && !skipped.has(key) && !key.startsWith('~') && value !== Reflect.get(first ?? {}, key),
     )
-    return this.#ofFields(own, inside)
+    if (first === undefined) return this.#ofFields(own, inside)
+    const checked = rest.filter(isChecked)
+    // Texts for people make a pipe, too.
+    if (own.length === 0 && checked.length === 0) return this.#ofPart(first, inside)
+    return [this.of([first, ...checked], inside), this.#ofFields(own, inside)]
   }
 
   #ofLazy(getter: (input: undefined) => unknown, inside: readonly object[]): unknown {
+    if (++this.#lazy > mostLazy) return 'lazy'
     try {
       return this.of(getter(undefined), inside)
     } catch {
@@ -83,12 +87,13 @@ function isPart(value: object): value is Part {
 }
 
 /** False for titles, descriptions and the like. */
-function isChecked(part: unknown): boolean {
-  return !(typeof part === 'object' && part !== null && isPart(part) && part.kind === 'metadata')
+function isChecked({ kind }: Part): boolean {
+  return kind !== 'metadata'
 }
 
 /** A bundler may rename those of a program. */
 function builtInName(value: { readonly name: string }): string {
   const isBuiltIn = Function.prototype.toString.call(value).endsWith('{ [native code] }')
-  return isBuiltIn ? value.name : 'function'
+  // A bound function is one of the program, too.
+  return isBuiltIn && !value.name.startsWith('bound ') ? value.name : 'function'
 }

@@ -51,6 +51,11 @@ function chainOf(first: v.GenericSchema): v.GenericSchema {
   return part
 }
 
+function wide(last: v.GenericSchema): v.GenericSchema {
+  const fields = Array.from({ length: 3_000 }, (_, at) => [`f${at}`, v.pipe(v.string(), v.trim(), v.maxLength(9))])
+  return v.object({ ...(Object.fromEntries(fields) as v.ObjectEntries), last })
+}
+
 const endless = (): v.GenericSchema => v.object({ one: v.lazy(endless), other: v.lazy(endless) })
 
 describe('two methods have different contracts', () => {
@@ -77,6 +82,17 @@ describe('two methods have different contracts', () => {
     'Valibot: a default': [v.optional(v.bigint(), 1n), v.optional(v.bigint(), 2n)],
     'Valibot: a class': [v.instance(Date), v.instance(Uint8Array)],
     'Valibot: a part that is used again and again': [chainOf(v.string()), chainOf(v.number())],
+    'Valibot: a check of a lazy part': [
+      v.pipe(
+        v.lazy(() => v.string()),
+        v.minLength(3),
+      ),
+      v.pipe(
+        v.lazy(() => v.string()),
+        v.minLength(4),
+      ),
+    ],
+    'Valibot: the last of very many fields': [wide(v.string()), wide(v.number())],
     'Valibot: a part of itself': [listOf({ id: v.string() }), listOf({ id: v.string(), at: v.date() })],
   }
   for (const [what, [one, other]] of Object.entries(pairs))
@@ -106,6 +122,7 @@ describe('two methods have the same contract', () => {
       v.pipe(v.string(), v.maxLength(3)),
       v.pipe(v.string(), v.maxLength(3, 'is too long'), v.title('A'), v.description('b')),
     ],
+    'Valibot: only texts for people': [v.string(), v.pipe(v.string(), v.title('A'), v.metadata({ a: 1 }))],
     'Valibot: functions': [
       v.pipe(
         v.string(),

@@ -1,9 +1,13 @@
-import { maxHeaderSize } from 'node:http'
 import type { ErrorRecord } from '../../../contract/errors.ts'
 import type { RemoteEndpoint } from '../../../mesh/routing/endpoint.ts'
 import type { CallHead, Channel, ChannelHandler } from '../../../mesh/links/link.ts'
 import { currentScope, type Scope } from '../../../mesh/scope.ts'
-import type { Exchange, ExchangeHandler, ExchangeRequest } from '../../../mesh/http/exchange.ts'
+import {
+  type Exchange,
+  type ExchangeHandler,
+  type ExchangeRequest,
+  maxForwardedHead,
+} from '../../../mesh/http/exchange.ts'
 import { AnswerBody } from '../../../mesh/http/answer-body.ts'
 import { QueuedResponse } from '../queued-response.ts'
 import { callAborted, lengthMismatch } from '../errors.ts'
@@ -52,7 +56,7 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
     const payload = payloadOf(request, apart ? null : wellFormed(body))
     this.#service = endpoint.service
     this.#answer = new AnswerBody(request.method)
-    this.#maxHead = request.maxResponseHead ?? maxHeaderSize
+    this.#maxHead = request.maxResponseHead ?? maxForwardedHead
     this.#left = streamed && contentLength >= 0 ? contentLength : Infinity
     this.#channel = endpoint.link.open(headOf(request, scope), payload, !apart, this)
     if (!apart) return
