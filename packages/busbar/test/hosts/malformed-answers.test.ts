@@ -7,7 +7,7 @@ import { program } from './support/two-apps.ts'
 
 const fields = (...texts: string[]): string => texts.join('\u007f')
 
-/** More than any client accepts. */
+/** More than any client accepts, and all fields have different names. */
 const many = Array.from({ length: 300_000 }, (_, at) => `n${at}\u007f`).join('\u007f')
 
 /** A whole answer in one frame. */

@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http'
 import { isArrayBuffer, isUint8Array } from 'node:util/types'
 import type { ServiceAddresses, ServiceUrl } from '../clients/addresses.ts'
 import type { ExchangeRequest } from '../../../mesh/http/exchange.ts'
@@ -24,6 +25,9 @@ const methods = new Map([
 
 /** Supported options. With any other, the built-in makes the call. */
 const supported = new Set(['method', 'headers', 'body', 'signal', 'redirect', 'duplex'])
+
+/** Of every request. A client has the limit of Node's own for the head of its response. */
+const usual = { streamed: false, maxResponseHead: maxHeaderSize } as const
 
 /** Request headers that affect other headers in the fetch standard. */
 const special = new Set([
@@ -58,13 +62,13 @@ export function toFetchRequest(
   const stated = stateBody(body, method)
   const lines = new HeaderLines(url.address.host)
   if (stated === undefined || !addHeaders(lines, init.headers, stated)) return undefined
-  const request = { method, path: url.path, rawHeaders: lines.raw, body: stated.bytes, streamed: false }
+  const request = { method, path: url.path, rawHeaders: lines.raw, body: stated.bytes, ...usual }
   return { url, request, redirect, signal: signal ?? undefined }
 }
 
 function simpleGet(url: ServiceUrl): FetchRequest {
   const rawHeaders = ['host', url.address.host, 'connection', 'keep-alive', ...defaultLines]
-  const request = { method: 'GET', path: url.path, rawHeaders, body: null, streamed: false }
+  const request = { method: 'GET', path: url.path, rawHeaders, body: null, ...usual }
   return { url, request, redirect: 'follow', signal: undefined }
 }
 

@@ -34,7 +34,7 @@ export class LinkExchange extends QueuedResponse implements Exchange, ChannelHan
   /** Bytes to come of a streamed body with a stated length; else Infinity. */
   #left: number
   readonly #answer: AnswerBody
-  /** Characters of its head, and of its trailers. Hosts of this app have refused larger ones. */
+  /** Characters of its head, and of its trailers. */
   readonly #maxHead: number
   #hasHead = false
   #notStarted = false

@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http'
 import { stringify } from 'node:querystring'
 import type { Readable } from 'node:stream'
 import { isUint8Array } from 'node:util/types'
@@ -61,6 +62,7 @@ export function toDispatchRequest(address: Address, options: DispatchOptions): D
       rawHeaders: lines.raw,
       body: body.whole,
       streamed: body.stream !== undefined,
+      maxResponseHead: maxHeaderSize,
     },
     stream: body.stream,
     promised: body.stream === undefined ? undefined : lines.contentLength,
