@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { TestApp } from '../support/app/test-app.ts'
 import { isWanted } from '../support/mesh/wanted-accelerators.ts'
@@ -122,6 +125,26 @@ describe('a host of another app that answers an HTTP request with what is no ans
       assert.deepEqual(await other, { status: 200, body: 'hi' })
       assert.deepEqual([near.running.workers.map(({ deaths }) => deaths), host.links], [[0], links])
     })
+})
+
+it('a response of another app may have as large a head as its client accepts', async () => {
+  const head = [200, 'OK', fields('content-length', '2', 'large', 'x'.repeat(40_000)), 'hi']
+  await using host = await RawHost.open('stock', (_path, call) => [[2, -call, 1, 1, head]])
+  await using near = await TestApp.start({
+    name: 'near',
+    services: { web: program('web.js') },
+    remotes: [{ name: 'stock', addresses: [host.address] }],
+    gateway: { routes: [{ host: undefined, prefix: '/stock', service: 'stock' }] },
+  })
+  if (!isWanted('exchange')) return
+  const [response] = (await once(get(`${near.url}/stock/large`, { maxHeaderSize: 65_536 }), 'response')) as [
+    IncomingMessage,
+  ]
+  assert.deepEqual([response.headers['large']?.length, await text(response)], [40_000, 'hi'])
+  assert.equal((await inProgram(`${near.url}/fetch/large`)).status, 0)
+  if (!isWanted('stream')) return
+  assert.equal((await inProgram(`${near.url}/http/large`)).status, 0)
+  assert.deepEqual(await inProgram(`${near.url}/raised/large`), { status: 200, body: 'hi' })
 })
 
 /** The status is 0 if the answer is not complete. */
